@@ -1,0 +1,108 @@
+// `npm run bench`: measures this package beside the raw MCP SDK and the published @mastra/mcp. See README.md.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { jobContext } from './context.mjs';
+import { jobs } from './jobs.mjs';
+import { formatTable, summarise } from './report.mjs';
+import { parseTargets, requireTarget, ROOT, UsageError } from './targets.mjs';
+
+const OPTIONS = {
+    targets: { type: 'string', default: 'raw,published,ours' },
+    jobs: { type: 'string' },
+    rounds: { type: 'string' },
+    ms: { type: 'string' },
+    out: { type: 'string' },
+    published: { type: 'string', default: resolve(ROOT, 'test/foreign') },
+    'cpu-prof': { type: 'string' },
+    smoke: { type: 'boolean', default: false },
+};
+
+/** One job per transport, side and kind of work: what a smoke run needs. */
+const SMOKE =
+  'server-memory,server-http,server-serverless,server-construct,client-stdio,client-list,e2e-http';
+
+function parseJobs(options) {
+  const text = options.jobs ?? (options.smoke ? SMOKE : Object.keys(jobs).join());
+  return text.split(',').flatMap(wanted => {
+    const names = Object.keys(jobs).filter(name => name === wanted || name.startsWith(`${wanted}-`));
+    if (names.length === 0)
+      throw new UsageError(`--jobs: no job ${wanted} among ${Object.keys(jobs).join(', ')}`);
+    return names;
+  });
+}
+
+function parseCount(name, value, most) {
+  const count = Number(value);
+  if (Number.isInteger(count) && count > 0 && count <= most) return count;
+  throw new UsageError(`--${name} must be a whole number from 1 to ${most}`);
+}
+
+function writeJson(content, file = resolve(ROOT, `bench/results/${content.started.replaceAll(':', '-')}.json`)) {
+  const out = resolve(file);
+  mkdirSync(dirname(out), { recursive: true });
+  writeFileSync(out, JSON.stringify(content, null, 2));
+  return out;
+}
+
+async function main(options) {
+  const { smoke } = options;
+  const started = Date.now();
+  const seconds = () => `${((Date.now() - started) / 1000).toFixed(0)} s`;
+  const settings = {
+    targets: parseTargets(options.targets, options.published),
+    roundCount: parseCount('rounds', options.rounds ?? (smoke ? 1 : 5), 100),
+    ms: parseCount('ms', options.ms ?? (smoke ? 40 : 250), 10_000),
+    warmUp: smoke ? { ms: 40 } : { ms: 500, least: 1_000 },
+    quick: smoke,
+    profiles: options['cpu-prof'] && resolve(options['cpu-prof']),
+  };
+  const selected = parseJobs(options);
+  await Promise.all(settings.targets.map(requireTarget));
+
+  const records = [];
+  const failures = new Set();
+  for (const name of selected) {
+    process.stderr.write(`${seconds()}: ${name}\n`);
+    const context = jobContext(name, settings, { records, failures });
+    try {
+      await jobs[name](context);
+    } finally {
+      await context.stop();
+    }
+  }
+
+  const rows = summarise(records);
+  const machine = {
+    node: process.version,
+    cpu: os.cpus()[0]?.model,
+    cores: os.cpus().length,
+    load: os.loadavg(),
+  };
+  const content = {
+    started: new Date(started).toISOString(),
+    machine,
+    settings,
+    rows,
+    failures: [...failures],
+    records,
+  };
+  console.log(formatTable(rows, settings.targets));
+  console.log(
+    `\nRatio to raw in the same round, median (min-max) of ${settings.roundCount}; below 1 is cheaper.`,
+  );
+  console.log(`Load average ${os.loadavg()[0].toFixed(1)} on ${os.cpus().length} cores, ${seconds()}.`);
+  for (const failure of failures) console.log(`FAILED ${failure}`);
+  console.log(`Written to ${writeJson(content, options.out)}`);
+  if (failures.size > 0) process.exitCode = 1;
+}
+
+process.on('SIGINT', () => process.exit(130));
+process.on('SIGTERM', () => process.exit(143));
+try {
+  await main(parseArgs({ options: OPTIONS }).values);
+} catch (error) {
+  console.error(error instanceof UsageError || error.code?.startsWith('ERR_PARSE_ARGS') ? `bench: ${error.message}` : error);
+  process.exit(2);
+}

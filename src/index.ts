@@ -1,0 +1,3 @@
+/** The public surface: the client half and the server half. */
+export * from './client/index.ts';
+export * from './server/index.ts';

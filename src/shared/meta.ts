@@ -1,0 +1,75 @@
+/**
+ * Every `_meta` key this module reads or writes, with typed readers and writers.
+ *
+ * Owns the spelling of the keys. Does not decide when they are sent; trace context lies in trace-context.ts.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#meta
+ */
+
+/** Names the revision that a message claims to speak; set by clients of revision 2026-07-28 and later. */
+export const PROTOCOL_VERSION_META_KEY = 'io.modelcontextprotocol/protocolVersion';
+/** Asks for progress notifications that carry this token. */
+export const PROGRESS_TOKEN_META_KEY = 'progressToken';
+/** W3C trace context of the caller. @see https://www.w3.org/TR/trace-context/ */
+export const TRACEPARENT_META_KEY = 'traceparent';
+/** Vendor data beside {@link TRACEPARENT_META_KEY}. */
+export const TRACESTATE_META_KEY = 'tracestate';
+/** What an MCP App shows and needs, on tools and resources. */
+export const UI_META_KEY = 'ui';
+/** The older, flat spelling of `ui.resourceUri`, which hosts still read. */
+export const UI_RESOURCE_URI_META_KEY = 'ui/resourceUri';
+/** Id of a run that waits for an answer. */
+export const RUN_ID_META_KEY = 'mastra/runId';
+/** What a run that waits has told about itself. */
+export const SUSPEND_PAYLOAD_META_KEY = 'mastra/suspendPayload';
+
+/** A run that waits for an answer. */
+export interface Suspension {
+  readonly runId: string;
+  /** Left out where the run told nothing. */
+  readonly payload?: unknown;
+}
+
+/** Reads the progress token of a request; `undefined` when there is none of a type the protocol knows. */
+export function readProgressToken(meta: unknown): string | number | undefined {
+  const token = readKey(meta, PROGRESS_TOKEN_META_KEY);
+  return typeof token === 'string' || typeof token === 'number' ? token : undefined;
+}
+
+/** Reads the revision a message claims to speak; `undefined` when it claims none. */
+export function readClaimedRevision(meta: unknown): string | undefined {
+  return readString(meta, PROTOCOL_VERSION_META_KEY);
+}
+
+/** Reads the `ui://` resource that shows a tool, in either spelling. */
+export function readUiResourceUri(meta: unknown): string | undefined {
+  return readString(readKey(meta, UI_META_KEY), 'resourceUri') ?? readString(meta, UI_RESOURCE_URI_META_KEY);
+}
+
+/** Writes the `_meta` of a result that waits for an answer. */
+export function toSuspensionMeta({ runId, payload }: Suspension): Record<string, unknown> {
+  return {
+    [RUN_ID_META_KEY]: runId,
+    ...(payload === undefined ? {} : { [SUSPEND_PAYLOAD_META_KEY]: payload }),
+  };
+}
+
+/** Reads what {@link toSuspensionMeta} wrote; `undefined` for every other `_meta`. */
+export function fromSuspensionMeta(meta: unknown): Suspension | undefined {
+  const runId = readString(meta, RUN_ID_META_KEY);
+  if (runId === undefined) return undefined;
+  const payload = readKey(meta, SUSPEND_PAYLOAD_META_KEY);
+  return { runId, ...(payload === undefined ? {} : { payload }) };
+}
+
+/** Reads a string under a key of `_meta`; never one that was inherited. */
+export function readString(meta: unknown, key: string): string | undefined {
+  const value = readKey(meta, key);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function readKey(meta: unknown, key: string): unknown {
+  return typeof meta === 'object' && meta !== null && Object.hasOwn(meta, key)
+    ? Reflect.get(meta, key)
+    : undefined;
+}
