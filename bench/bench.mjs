@@ -9,14 +9,14 @@ import { formatTable, summarise } from './report.mjs';
 import { parseTargets, requireTarget, ROOT, UsageError } from './targets.mjs';
 
 const OPTIONS = {
-    targets: { type: 'string', default: 'raw,published,ours' },
-    jobs: { type: 'string' },
-    rounds: { type: 'string' },
-    ms: { type: 'string' },
-    out: { type: 'string' },
-    published: { type: 'string', default: resolve(ROOT, 'test/foreign') },
-    'cpu-prof': { type: 'string' },
-    smoke: { type: 'boolean', default: false },
+  targets: { type: 'string', default: 'raw,published,ours' },
+  jobs: { type: 'string' },
+  rounds: { type: 'string' },
+  ms: { type: 'string' },
+  out: { type: 'string' },
+  published: { type: 'string', default: resolve(ROOT, 'test/foreign') },
+  'cpu-prof': { type: 'string' },
+  smoke: { type: 'boolean', default: false },
 };
 
 /** One job per transport, side and kind of work: what a smoke run needs. */
@@ -39,23 +39,15 @@ function parseCount(name, value, most) {
   throw new UsageError(`--${name} must be a whole number from 1 to ${most}`);
 }
 
-function writeJson(content, file = resolve(ROOT, `bench/results/${content.started.replaceAll(':', '-')}.json`)) {
-  const out = resolve(file);
-  mkdirSync(dirname(out), { recursive: true });
-  writeFileSync(out, JSON.stringify(content, null, 2));
-  return out;
-}
-
 async function main(options) {
-  const { smoke } = options;
-  const started = Date.now();
-  const seconds = () => `${((Date.now() - started) / 1000).toFixed(0)} s`;
+  const started = new Date().toISOString().replaceAll(':', '-');
+  const seconds = () => `${process.uptime().toFixed(0)} s`;
   const settings = {
     targets: parseTargets(options.targets, options.published),
-    roundCount: parseCount('rounds', options.rounds ?? (smoke ? 1 : 5), 100),
-    ms: parseCount('ms', options.ms ?? (smoke ? 40 : 250), 10_000),
-    warmUp: smoke ? { ms: 40 } : { ms: 500, least: 1_000 },
-    quick: smoke,
+    rounds: parseCount('rounds', options.rounds ?? (options.smoke ? 1 : 5), 100),
+    ms: parseCount('ms', options.ms ?? (options.smoke ? 40 : 250), 10_000),
+    warmUp: options.smoke ? { ms: 40 } : { ms: 500, least: 3_000 },
+    quick: options.smoke,
     profiles: options['cpu-prof'] && resolve(options['cpu-prof']),
   };
   const selected = parseJobs(options);
@@ -73,28 +65,22 @@ async function main(options) {
     }
   }
 
-  const rows = summarise(records);
-  const machine = {
-    node: process.version,
-    cpu: os.cpus()[0]?.model,
-    cores: os.cpus().length,
-    load: os.loadavg(),
-  };
-  const content = {
-    started: new Date(started).toISOString(),
-    machine,
-    settings,
-    rows,
-    failures: [...failures],
-    records,
-  };
+  const rows = summarise(records, { judge: !options.smoke });
+  const machine = { node: process.version, cores: os.availableParallelism(), load: os.loadavg() };
+  const file = options.out ?? resolve(ROOT, 'bench/results', `${started}.json`);
+  mkdirSync(dirname(resolve(file)), { recursive: true });
+  writeFileSync(
+    file,
+    JSON.stringify({ started, machine, settings, rows, failures: [...failures], records }, null, 2),
+  );
+
   console.log(formatTable(rows, settings.targets));
   console.log(
-    `\nRatio to raw in the same round, median (min-max) of ${settings.roundCount}; below 1 is cheaper.`,
+    `\nRatio to raw in the same round, median (min-max) of ${settings.rounds}; below 1 is cheaper.`,
   );
-  console.log(`Load average ${os.loadavg()[0].toFixed(1)} on ${os.cpus().length} cores, ${seconds()}.`);
+  console.log(`Load average ${machine.load[0].toFixed(1)} on ${machine.cores} cores, ${seconds()}.`);
   for (const failure of failures) console.log(`FAILED ${failure}`);
-  console.log(`Written to ${writeJson(content, options.out)}`);
+  console.log(`Written to ${file}`);
   if (failures.size > 0) process.exitCode = 1;
 }
 
@@ -103,6 +89,7 @@ process.on('SIGTERM', () => process.exit(143));
 try {
   await main(parseArgs({ options: OPTIONS }).values);
 } catch (error) {
-  console.error(error instanceof UsageError || error.code?.startsWith('ERR_PARSE_ARGS') ? `bench: ${error.message}` : error);
+  const isUsage = error instanceof UsageError || error.code?.startsWith('ERR_PARSE_ARGS');
+  console.error(isUsage ? `bench: ${error.message}` : error);
   process.exit(2);
 }

@@ -32,7 +32,8 @@ async function toolCalls(bench, side, over) {
     e2e: figures => figures.clientCpu + figures.serverCpu,
   }[side];
   await segments(bench, connections, { operation: 'call', concurrency: 16 }, 'c16', cpuOf);
-  if (!bench.quick) await segments(bench, connections, { operation: 'call', concurrency: 1 }, 'c1', cpuOf);
+  if (bench.quick) return;
+  await segments(bench, connections, { operation: 'call', concurrency: 1 }, 'c1', cpuOf, { ms: bench.ms });
 }
 
 /** tools/list of a server with many zod tools, over HTTP with a session. */
@@ -47,10 +48,10 @@ async function serverLists(bench) {
   await segments(bench, connections, { operation: 'list', concurrency: 1 }, `of ${tools}`, f => f.serverCpu);
 }
 
-async function segments(bench, connections, input, row, cpuOf) {
+async function segments(bench, connections, input, row, cpuOf, warmUp = bench.warmUp) {
   const run = ({ driver, id }, length) => driver.ask('segment', { ...input, ...length, id });
-  await bench.each(connections, connection => run(connection, bench.warmUp));
-  await bench.rounds(connections, async connection => {
+  await bench.each(connections, connection => run(connection, warmUp));
+  await bench.measureRounds(connections, async connection => {
     const figures = await run(connection, { ms: bench.ms });
     return { [row]: { CPU: cpuOf(figures), time: figures.time } };
   });
@@ -67,7 +68,7 @@ async function clientLists(bench) {
     const list = ({ client }) => client.ask('listTools', { url, expected: tools + 2, repeat: 5 });
     await bench.each(clients, list);
     const row = `of ${tools}${output ? ' +output' : ''}`;
-    await bench.rounds(clients, async connection => {
+    await bench.measureRounds(clients, async connection => {
       const { first, repeated } = await list(connection);
       return { [`${row} first`]: first, [`${row} repeated`]: repeated };
     });
@@ -82,7 +83,7 @@ async function constructions(bench) {
   );
   const construct = ({ server }) => server.ask('construct', { tools, repeat: 5 });
   await bench.each(servers, construct);
-  await bench.rounds(servers, async server => {
+  await bench.measureRounds(servers, async server => {
     const figures = Object.entries(await construct(server));
     return Object.fromEntries(figures.map(([what, costs]) => [`${tools} tools, ${what}`, costs]));
   });

@@ -42,6 +42,8 @@ export async function requireTarget(target) {
     await (await startChild(target)).stop();
   } catch (error) {
     const hint = remedy[target.name] ?? 'see bench/README.md';
-    throw new UsageError(`target ${target.name} cannot be loaded (${hint}): ${error.message.replace(/\n\s+at .*/g, '')}`);
+    throw new UsageError(
+      `target ${target.name} cannot be loaded (${hint}): ${error.message.replace(/\n\s+at .*/g, '')}`,
+    );
   }
 }

@@ -1,39 +1,100 @@
 /**
- * Code in the documents is code that runs: a fence below `<!-- region: FILE#NAME -->` equals that region of the file,
- * which lies between `// #region NAME` and `// #endregion NAME`.
+ * Documents that cannot lie: code in them is code that runs, links lead somewhere, every error code is explained.
+ *
+ * A fence below `<!-- region: FILE#NAME -->` equals that region of the file: what lies between `// #region NAME` and
+ * `// #endregion NAME`. A region may come in several pieces, which are joined; the package is imported by its name.
  */
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const FENCE = /<!-- region: (?<file>\S+)#(?<name>\S+) -->\s*```\w+\n(?<code>.*?)^```$/gms;
+const OUR_PATH = "'../../src/index.ts'";
+const OUR_NAME = "'@mastra/mcp'";
 
-async function documents(): Promise<readonly string[]> {
-  const below = await readdir(path.join(root, 'docs'), { recursive: true });
-  return ['README.md', ...below.map(file => `docs/${file}`)].filter(file => file.endsWith('.md'));
-}
+const read = (file: string): Promise<string> => readFile(path.join(root, file), 'utf8');
+const below = await readdir(path.join(root, 'docs'), { recursive: true });
+const documents = ['README.md', ...below.map(file => `docs/${file}`)].filter(file => file.endsWith('.md'));
 
-/** The lines of a region, without the indentation that all of them share. */
+/** The pieces of a region, each without the indentation that its lines share, with one empty line between them. */
 function regionOf(source: string, name: string): string {
-  const lines = source.split('\n');
-  const start = lines.findIndex(line => line.trim() === `// #region ${name}`);
-  const end = lines.findIndex(line => line.trim() === `// #endregion ${name}`);
-  if (start === -1 || end < start) return `(no region ${name})`;
-  const body = lines.slice(start + 1, end);
-  const indents = body.filter(line => line.trim() !== '').map(line => line.search(/\S/));
-  const indent = Math.min(...indents);
-  return body.map(line => `${line.slice(indent)}\n`).join('');
+  const pieces: string[][] = [];
+  let piece: string[] | undefined;
+  for (const line of source.split('\n')) {
+    const marker = /^\s*\/\/ #(?<end>end)?region (?<region>\S+)/.exec(line)?.groups;
+    if (marker === undefined) piece?.push(line);
+    else if (marker['region'] === name) {
+      if (marker['end'] === undefined) pieces.push((piece = []));
+      else piece = undefined;
+    }
+  }
+  if (pieces.length === 0) return `(no region ${name})`;
+  return `${pieces.map(withoutIndent).join('\n\n')}\n`.replaceAll(OUR_PATH, OUR_NAME);
 }
 
-test.each(await documents())('%s shows code as it is in the examples', async file => {
-  const text = await readFile(path.join(root, file), 'utf8');
-  const fences = [...text.matchAll(FENCE)].map(match => match.groups ?? {});
-  expect(fences.length, 'a region comment stands directly above its fence').toBe(
-    text.split('<!-- region:').length - 1,
+function withoutIndent(lines: readonly string[]): string {
+  const indents = lines.filter(line => line.trim() !== '').map(line => line.search(/\S/));
+  const indent = Math.min(...indents);
+  return lines
+    .map(line => line.slice(indent))
+    .join('\n')
+    .trim();
+}
+
+/** What GitHub calls the headings of a document in links. */
+function anchorsOf(text: string): string[] {
+  const headings = [...text.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#+ (.+)$/gm)];
+  return headings.map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
   );
-  for (const { file: source = '', name = '', code } of fences) {
-    expect(code).toBe(regionOf(await readFile(path.join(root, source), 'utf8'), name));
+}
+
+describe.each(documents)('%s', file => {
+  test('shows code as it is in the examples', async () => {
+    const text = await read(file);
+    const fences = [...text.matchAll(FENCE)].map(match => match.groups ?? {});
+    expect(fences.length, 'a region comment stands directly above its fence').toBe(
+      text.split('<!-- region:').length - 1,
+    );
+    for (const { file: source = '', name = '', code } of fences) {
+      expect(code, `${source}#${name}`).toBe(regionOf(await read(source), name));
+    }
+  });
+
+  test('links to what exists', async () => {
+    const dead: string[] = [];
+    for (const [, link = ''] of (await read(file)).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [target = '', anchor] = link.split('#');
+      const resolved = target === '' ? file : path.join(path.dirname(file), target);
+      if (!existsSync(path.join(root, resolved))) dead.push(link);
+      else if (anchor !== undefined && !anchorsOf(await read(resolved)).includes(anchor)) dead.push(link);
+    }
+    expect(dead).toEqual([]);
+  });
+});
+
+test('every document can be reached from the index', async () => {
+  const reached = new Set(['docs/index.md']);
+  for (const file of reached) {
+    for (const [, link = ''] of (await read(file)).matchAll(/\]\((?!https?:)([^)#\s]+\.md)/g)) {
+      reached.add(path.join(path.dirname(file), link));
+    }
   }
+  expect([...reached]).toEqual(expect.arrayContaining(documents.filter(file => file !== 'README.md')));
+});
+
+test('every error code is explained, and none that does not exist', async () => {
+  const inSource = (await read('src/shared/errors.ts')).matchAll(/'(MCP_(?:CLIENT|SERVER)_\w+)'/g);
+  const explained = `${await read('docs/client/errors.md')}${await read('docs/server/errors.md')}`;
+  const inDocuments = explained.matchAll(/`(MCP_(?:CLIENT|SERVER)_\w+)`/g);
+  const codes = (matches: Iterable<RegExpMatchArray>): string[] =>
+    [...new Set([...matches].map(match => match[1] ?? ''))].toSorted();
+  expect(codes(inDocuments)).toEqual(codes(inSource));
 });

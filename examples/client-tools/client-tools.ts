@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 // #region agent
 import { Agent } from '@mastra/core/agent';
-import { MCPClient } from '../../src/client/index.ts';
+import { MCPClient } from '../../src/index.ts';
 // #endregion agent
 import { scriptedModel } from '../support/scripted-model.ts';
 
@@ -50,7 +50,7 @@ assert.equal(await stream.text, '[FILE] client-tools.ts');
 
 // #region direct
 const { files_list_directory: list } = await mcp.listTools();
-const result = await list?.execute?.({ path: folder }, {});
+const result = await list?.execute?.({ path: folder });
 console.log(result);
 // #endregion direct
 assert.deepEqual(result, { content: '[FILE] client-tools.ts' });

@@ -21,9 +21,9 @@ export type Script = readonly (Turn | ((results: readonly string[]) => Turn))[];
 export interface ScriptedModel {
   readonly model: MastraModelConfig;
   /** What the model was told as `system` last, joined by newlines. */
-  systemPrompt(): string;
+  readonly systemPrompt: () => string;
   /** The tool results the model saw last, oldest first. */
-  results(): readonly string[];
+  readonly results: () => readonly string[];
 }
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
@@ -57,7 +57,7 @@ export function scriptedModel(script: Script): ScriptedModel {
             ]),
         { type: 'finish', finishReason: reasonOf(turn), usage },
       ];
-      return Promise.resolve({ stream: ReadableStream.from(parts) as ReadableStream<Part> });
+      return Promise.resolve({ stream: ReadableStream.from<Part>(parts) });
     },
   });
   return {
@@ -74,7 +74,14 @@ export function scriptedModel(script: Script): ScriptedModel {
 
 const reasonOf = (turn: Turn): 'tool-calls' | 'stop' => ('call' in turn ? 'tool-calls' : 'stop');
 
-function toCall(toolCallId: string, turn: Extract<Turn, { readonly call: string }>): Part {
+interface ToolCall {
+  readonly type: 'tool-call';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: string;
+}
+
+function toCall(toolCallId: string, turn: Extract<Turn, { readonly call: string }>): ToolCall {
   return { type: 'tool-call', toolCallId, toolName: turn.call, input: JSON.stringify(turn.args ?? {}) };
 }
 

@@ -34,7 +34,8 @@ function convertByKind(schema: object, io: 'input' | 'output'): unknown {
     return toNewestDialect(zodToJsonSchema(schema as core.$ZodType, { io, target: DIALECT, ...ZOD_OPTIONS }));
   }
   if ('_def' in schema) {
-    const json = convertStandard(toStandardSchema(schema as PublicSchema), io);
+    // for newer targets core's converter writes exclusive bounds as draft-04 does
+    const json = convertStandard(toStandardSchema(schema as PublicSchema), io, ['draft-07']);
     return tidyZod3(json, hasStrictObject(schema, new Set()));
   }
   if (isStandardSchemaWithJSON(schema)) return convertStandard(schema, io);
@@ -42,15 +43,20 @@ function convertByKind(schema: object, io: 'input' | 'output'): unknown {
   return 'jsonSchema' in schema ? schema.jsonSchema : undefined;
 }
 
-function convertStandard(schema: StandardSchemaWithJSON, io: 'input' | 'output'): unknown {
+function convertStandard(
+  schema: StandardSchemaWithJSON,
+  io: 'input' | 'output',
+  [target, ...others]: readonly [string, ...string[]] = [DIALECT, 'draft-07'],
+): unknown {
   if ('getJsonSchema' in schema && typeof schema.getJsonSchema === 'function') {
     return schema.getJsonSchema(); // the wrapper of core around an AI SDK schema
   }
-  const convert = schema['~standard'].jsonSchema[io];
   try {
-    return toNewestDialect(convert({ target: DIALECT, libraryOptions: ZOD_OPTIONS }));
-  } catch {
-    return toNewestDialect(convert({ target: 'draft-07', libraryOptions: ZOD_OPTIONS }));
+    return toNewestDialect(schema['~standard'].jsonSchema[io]({ target }));
+  } catch (error) {
+    const [next, ...rest] = others;
+    if (next === undefined) throw error;
+    return convertStandard(schema, io, [next, ...rest]);
   }
 }
 

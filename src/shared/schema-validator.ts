@@ -52,8 +52,8 @@ const MAX_ISSUES = 20;
 export function createValidator(schema: JsonObject, mode: ValidatorMode): Validator {
   const draft = draftOf(schema);
   const copy = copySchema(schema, draft, mode);
-  const lookup = indexSchemas(copy.root);
-  const missing = copy.refs.find(({ __absolute_ref__: uri }) => uri === undefined || !(uri in lookup));
+  const lookup = copy.refs.length === 0 ? {} : indexSchemas(copy.root);
+  const missing = copy.refs.find(ref => ref.$ref !== undefined && !((ref.__absolute_ref__ ?? '') in lookup));
   if (missing !== undefined) {
     throw new SchemaUnusableError(`$ref ${JSON.stringify(missing['$ref'])} leads nowhere`);
   }
@@ -222,9 +222,10 @@ class SchemaCopier {
   }
 
   #adjustIdentity(copy: Record<string, unknown>): void {
-    const { $id, $ref } = copy;
+    const { $id, $ref, $recursiveRef } = copy;
     if (this.#draft !== '4' || typeof copy['id'] !== 'string') delete copy['id'];
     if ($id !== undefined && !(typeof $id === 'string' && URL.canParse($id, NO_BASE))) delete copy['$id'];
+    if ($recursiveRef !== undefined) this.#refs.push(copy);
     if ($ref === undefined) return;
     if (typeof $ref === 'string' && this.#isLocal($ref)) {
       this.#refs.push(copy);
@@ -339,8 +340,8 @@ function adjustCost(copy: Record<string, unknown>): void {
   const { uniqueItems, allOf } = copy;
   if (uniqueItems !== true) return;
   delete copy['uniqueItems'];
-  const whenShort = { if: { maxItems: MAX_UNIQUE_ITEMS }, then: { uniqueItems } };
-  copy['allOf'] = [...(Array.isArray(allOf) ? (allOf as unknown[]) : []), whenShort];
+  const unlessLong = { if: { minItems: MAX_UNIQUE_ITEMS + 1 }, else: { uniqueItems } };
+  copy['allOf'] = [...(Array.isArray(allOf) ? (allOf as unknown[]) : []), unlessLong];
 }
 
 function adjustRequired(copy: Record<string, unknown>): void {

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EventStreamScan } from '../../src/client/connection/event-stream-scan.ts';
 
@@ -71,7 +71,7 @@ test('however it is cut, the last event id is the one the parser of the SDK give
 
       const stream = new EventStreamScan();
       const all = bytes(`${text}:`);
-      const at = [0, ...cuts.map(cut => Math.min(cut, all.length)).sort((a, b) => a - b), all.length];
+      const at = [0, ...cuts.map(cut => Math.min(cut, all.length)).toSorted((a, b) => a - b), all.length];
       at.slice(1).forEach((end, index) => stream.feed(all.subarray(at[index], end)));
       expect(stream.lastEventId).toBe(expected);
     }),

@@ -17,6 +17,7 @@ import {
 } from '../support/http-server.ts';
 import { openTransport, type OpenedTransport } from '../support/open-transport.ts';
 import { until } from '../support/processes.ts';
+import { staticAuthProvider } from '../support/static-auth-provider.ts';
 
 const QUICK = {
   initialReconnectionDelay: 5,
@@ -25,15 +26,10 @@ const QUICK = {
   maxRetries: 2,
 };
 
-const connect = (
-  server: HttpTestServer,
-  definition: Partial<HttpServerDefinition> = {},
-): Promise<OpenedTransport> =>
-  openTransport(openHttp, {
-    url: `${server.origin}/mcp`,
-    reconnectionOptions: QUICK,
-    ...definition,
-  } as HttpServerDefinition);
+type HttpOptions = Omit<Partial<HttpServerDefinition>, 'url'>;
+
+const connect = (server: HttpTestServer, definition: HttpOptions = {}): Promise<OpenedTransport> =>
+  openTransport(openHttp, { url: `${server.origin}/mcp`, reconnectionOptions: QUICK, ...definition });
 
 /** Behaves plainly except for `tools/call`. */
 const onCall =
@@ -323,11 +319,10 @@ describe('a connection', () => {
     });
     const one = await connect(server);
     await one.handshake();
-    const call = one.request('tools/call');
-    const failed = expect(call).rejects.toMatchObject({ kind: 'closed', facts: { mayHaveExecuted: true } });
+    const call = one.request('tools/call').catch((error: unknown) => error);
     await until('both are open', () => open === 2);
     await one.open.transport.close();
-    await failed;
+    expect(await call).toMatchObject({ kind: 'closed', facts: { mayHaveExecuted: true } });
     expect(one.closed()).toBe(true);
     await until('both are gone', () => open === 0);
     await expect(one.request('ping')).rejects.toMatchObject({
@@ -484,16 +479,12 @@ describe('the session', () => {
     expect(performance.now() - started).toBeLessThan(1500);
   });
 
-  test('named in the definition is joined, unless it is to be left out', async () => {
+  test('named in the definition is joined', async () => {
     await using server = await startHttp(answerPlainly);
     await using one = await connect(server, { sessionId: 'joined' });
     expect(one.open.transport.sessionId).toBe('joined');
     await one.request('ping');
     expect(server.requests.at(-1)?.headers['mcp-session-id']).toBe('joined');
-
-    const url = `${server.origin}/mcp`;
-    await using other = await openTransport(openHttp, { url, sessionId: 'joined' }, { joinSession: false });
-    expect(other.open.transport.sessionId).toBeUndefined();
   });
 });
 
@@ -534,8 +525,7 @@ describe('what is sent', () => {
       const contexts: Record<string, unknown> = {};
       const custom: MastraFetchLike = (url, init, requestContext) => {
         const { method = 'GET', body } = init ?? {};
-        const rpcMethod =
-          typeof body === 'string' ? String((JSON.parse(body) as { method: string }).method) : '';
+        const rpcMethod = typeof body === 'string' ? (JSON.parse(body) as { method: string }).method : '';
         contexts[`${method} ${rpcMethod}`.trim()] = requestContext;
         return fetch(url, init);
       };
@@ -593,22 +583,32 @@ describe('authorization', () => {
         ? response.writeHead(401, { 'www-authenticate': challenge }).end()
         : response.writeHead(404).end(),
     );
-    const authProvider = {
-      redirectUrl: 'http://127.0.0.1/callback',
-      clientMetadata: { redirect_uris: ['http://127.0.0.1/callback'] },
-      clientInformation: () => ({ client_id: 'c' }),
-      tokens: () => undefined,
-      saveTokens: () => undefined,
-      redirectToAuthorization: () => undefined,
-      saveCodeVerifier: () => undefined,
-      codeVerifier: () => 'v',
-    };
+    const authProvider = { ...staticAuthProvider(), tokens: () => undefined };
     await using one = await connect(server, { authProvider });
     await expect(one.request('initialize')).rejects.toMatchObject({
       kind: 'status',
       facts: { status: 401, challenge, mayHaveExecuted: false },
     });
     expect(server.requests.filter(({ url }) => url === '/mcp')).toHaveLength(1);
+  });
+
+  test('that succeeds and changes nothing is not tried without end', async () => {
+    await using server = await startHttp((request, response) => {
+      if (request.url === '/token') {
+        return sendJson(response, 200, { access_token: 'b', token_type: 'bearer' });
+      }
+      if (request.url !== '/mcp') return response.writeHead(404).end();
+      const refuses = request.method === 'GET' || request.message?.method === 'tools/call';
+      return refuses ? response.writeHead(401).end() : answerPlainly(request, response);
+    });
+    await using one = await connect(server, { authProvider: staticAuthProvider() });
+    await one.handshake();
+    await until('the stream is given up', () => one.debug.length === 1);
+    expect(server.count('GET') - server.requests.filter(({ url }) => url.includes('well-known')).length).toBe(
+      2,
+    );
+    await expect(one.request('tools/call')).rejects.toMatchObject({ kind: 'status', facts: { status: 401 } });
+    expect(server.count('POST', 'tools/call')).toBe(2);
   });
 
   test('by an unlisted host is stopped by the URL policy', async () => {

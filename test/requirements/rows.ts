@@ -1,11 +1,5 @@
 /** The requirement rows built so far; each is cited by a test or says why it is deferred. */
-
-export interface RequirementRow {
-  /** What the row demands, in one sentence. */
-  readonly sentence: string;
-  /** Set where a row is known and not built; the reason why. */
-  readonly deferred?: string;
-}
+import type { RequirementRow } from './requirements.ts';
 
 export const rows: Readonly<Record<string, RequirementRow>> = {
   S001: { sentence: 'MCPClient is a class exported from the package root' },
@@ -479,4 +473,12 @@ export const rows: Readonly<Record<string, RequirementRow>> = {
       'session flood: idle time (default 30 min), max sessions (default 10,000, LRU of idle ones, else 503 + Retry-After), max sessions per subject',
   },
   S8: { sentence: 'session ids in logs: log at most the first 8 characters' },
+  S117: {
+    sentence:
+      'client.elicitation.onRequest(serverName, handler: ElicitationHandler) registers the handler for requests of that server',
+  },
+  S120: { sentence: 'The handler must be set before calling tools that use elicitation' },
+  S128: { sentence: 'client.progress.onUpdate(serverName, handler: (p: { progressToken: string' },
+  S211: { sentence: 'notifications/progress is sent only if the request carried a progressToken' },
+  S236: { sentence: 'context.mcp.extra.signal usable with fetch to abort on cancel' },
 };

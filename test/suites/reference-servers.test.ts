@@ -67,15 +67,16 @@ describe.skipIf(foreign === undefined)('the client against the reference servers
     const counts = Object.fromEntries(
       Object.entries(toolsets).map(([name, tools]) => [name, Object.keys(tools).length]),
     );
-    expect(counts).toEqual({ everything: 15, filesystem: 14, memory: 9, thinking: 1, http: 13, sse: 13 });
+    expect(counts).toEqual({ everything: 15, filesystem: 14, memory: 9, thinking: 1, http: 14, sse: 14 });
   });
 
-  test('offers the tools that need elicitation and roots only where these are declared', () => {
+  test('declares elicitation everywhere and roots only where there are some', () => {
     const asking = ['get-roots-list', 'trigger-elicitation-request'];
-    expect(Object.keys(toolsets['everything'] ?? {})).toEqual(expect.arrayContaining(asking));
-    for (const name of ['http', 'sse']) {
-      expect(Object.keys(toolsets[name] ?? {}).filter(tool => asking.includes(tool))).toEqual([]);
-    }
+    const offered = (name: string): readonly string[] =>
+      Object.keys(toolsets[name] ?? {}).filter(tool => asking.includes(tool));
+    expect(offered('everything').toSorted()).toEqual(asking);
+    expect(offered('http')).toEqual(['trigger-elicitation-request']);
+    expect(offered('sse')).toEqual(['trigger-elicitation-request']);
   });
 
   describe.each(['everything', 'http', 'sse'])('server-everything as %s', name => {
@@ -122,6 +123,12 @@ describe.skipIf(foreign === undefined)('the client against the reference servers
   test('answers an elicitation', async () => {
     expect(await call('everything', 'trigger-elicitation-request', {})).toMatchObject({
       content: [{}, { text: 'User inputs:\n- Name: x' }, {}],
+    });
+  });
+
+  test.each(['http', 'sse'])('declines an elicitation that nobody handles, over %s', async name => {
+    expect(await call(name, 'trigger-elicitation-request', {})).toMatchObject({
+      content: [{ text: expect.stringContaining('declined') }, {}],
     });
   });
 

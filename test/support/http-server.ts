@@ -38,7 +38,7 @@ export type HttpHandler = (
 /** Starts a server; an error of the handler becomes a 500. */
 export async function startHttp(handler: HttpHandler, port = 0): Promise<HttpTestServer> {
   const requests: ReceivedRequest[] = [];
-  const server = createServer(async (incoming, response) => {
+  const receive = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
@@ -57,7 +57,8 @@ export async function startHttp(handler: HttpHandler, port = 0): Promise<HttpTes
       if (!response.headersSent) response.writeHead(500);
       response.end(String(error));
     }
-  });
+  };
+  const server = createServer((incoming, response) => void receive(incoming, response));
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const { port: actual } = server.address() as AddressInfo;

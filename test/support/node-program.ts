@@ -3,11 +3,13 @@
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];
+  /** Their noise stays out of the output of the tests. */
+  readonly stderr: 'ignore';
 }
 
 /** Runs a piece of JavaScript in a process of its own. */
 export function nodeProgram(source: string): Program {
-  return { command: process.execPath, args: ['-e', source] };
+  return { command: process.execPath, args: ['-e', source], stderr: 'ignore' };
 }
 
 const PRELUDE = `
@@ -26,12 +28,13 @@ const serve = message => {
   else if (message.method === 'tools/call') call(message);
   else if (message.method === 'ping') answer(message.id, {});
 };
-require('node:readline').createInterface({ input: process.stdin }).on('line', line => serve(JSON.parse(line)));
+const input = require('node:readline').createInterface({ input: process.stdin });
+input.on('line', line => serve(JSON.parse(line)));
 `;
 
 /**
  * A server whose tool `echo` answers "ok". `source` may set `tools`, replace `call(message)`, and use `write`,
- * `answer`, `text`, `tool` and `fs`.
+ * `answer`, `text`, `tool`, `fs` and the readline `input`.
  */
 export function serverProgram(source = ''): Program {
   return nodeProgram(PRELUDE + source);

@@ -31,7 +31,6 @@ export interface RpcAnswer {
 export async function openTransport(
   opener: Opener,
   definition: HttpServerDefinition,
-  deps: Partial<TransportDeps> = {},
 ): Promise<OpenedTransport> {
   const [resolved] = resolveClientOptions({ servers: { one: definition } }).servers;
   if (resolved?.kind !== 'http') throw new Error('not a server over HTTP');
@@ -39,7 +38,7 @@ export async function openTransport(
   const logger: IMastraLogger = Object.assign(Object.create(noopLogger) as IMastraLogger, {
     debug: (text: string) => debug.push(text),
   });
-  const open = opener(resolved, { serverName: 'one', logger: () => logger, ...deps });
+  const open = opener(resolved, { serverName: 'one', logger: () => logger });
   const { transport } = open;
   const received: JSONRPCMessage[] = [];
   const errors: Error[] = [];

@@ -16,8 +16,10 @@ import { toApprovalFields } from './approval.ts';
 import { toMcpMetadata, type ServerIdentity } from './instructions.ts';
 import { callRemoteTool, type RemoteCallContext } from './tool-call.ts';
 
-/** A tool of a remote server, for an Agent, a workflow or a direct call. */
-export type RemoteTool = Tool<unknown, unknown>;
+/** A tool of a remote server, for an Agent, a workflow or a direct call; a direct call needs no context. */
+export type RemoteTool = Tool<unknown, unknown> & {
+  execute: (input: unknown, context?: RemoteCallContext) => Promise<unknown>;
+};
 
 /** A tool as its server describes it, with what is needed to rebuild it later. JSON all through. */
 export interface MCPToolDefinition extends WireTool {

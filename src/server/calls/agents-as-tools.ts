@@ -47,7 +47,7 @@ export function createAgentTool(key: string, agent: Agent, options: AgentToolOpt
     inputSchema: toStandardSchema(inputSchema),
     warn: options.warn,
     start: async (args, invocation) => {
-      const run = new AgentRun(name, agent, options.output, invocation);
+      const run = new AgentRun(agent, options.output, invocation);
       return run.toToolRun(await agent.generate(messageOf(args), run.options));
     },
     execute: (args, context) => {
@@ -64,12 +64,10 @@ export function createAgentTool(key: string, agent: Agent, options: AgentToolOpt
 /** One conversation with an agent, from the question to its end. */
 class AgentRun {
   readonly options: GenerateOptions;
-  readonly #toolName: string;
   readonly #agent: Agent;
   readonly #output: AgentOutput;
 
-  constructor(toolName: string, agent: Agent, output: AgentOutput, { call, span }: ToolInvocation) {
-    this.#toolName = toolName;
+  constructor(agent: Agent, output: AgentOutput, { call, span }: ToolInvocation) {
     this.#agent = agent;
     this.#output = output;
     this.options = {
@@ -84,7 +82,8 @@ class AgentRun {
     if (result.finishReason === 'suspended') {
       return { status: 'suspended', output: result, suspension: this.#toSuspension(result) };
     }
-    const failure: unknown = result.error ?? (result.tripwire as { readonly reason?: unknown } | undefined)?.reason;
+    const failure: unknown =
+      result.error ?? (result.tripwire as { readonly reason?: unknown } | undefined)?.reason;
     if (failure !== undefined) return { status: 'failed', cause: failure };
     return { status: 'completed', output: result, shown: { value: this.#toShown(result) } };
   }
@@ -113,7 +112,7 @@ class AgentRun {
             ...(runId === undefined ? {} : { runId }),
             ...(typeof toolCallId === 'string' ? { toolCallId } : {}),
           });
-          return this.toToolRun(result as GenerateResult);
+          return this.toToolRun(result);
         } catch (error) {
           return { status: 'failed', cause: error };
         }

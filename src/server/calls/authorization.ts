@@ -70,7 +70,7 @@ export function createAuthorization(deps: AuthorizationDeps): Authorization {
     try {
       return await deps.mapAuthInfoToUser({
         authInfo,
-        extra: call.mcp.extra as unknown as Record<string, unknown>,
+        extra: call.mcp.extra,
         requestContext,
       });
     } catch (error) {
@@ -82,7 +82,7 @@ export function createAuthorization(deps: AuthorizationDeps): Authorization {
   async function mayUse(toolName: string, call: CallContext): Promise<boolean> {
     const fgaProvider = provider();
     if (fgaProvider === undefined) return true;
-    const user = call.requestContext.get('user') as unknown;
+    const user: unknown = call.requestContext.get('user');
     if (user === undefined || user === null) {
       if (!warnedAboutUser) {
         warnedAboutUser = true;
@@ -109,7 +109,7 @@ export function createAuthorization(deps: AuthorizationDeps): Authorization {
           id: mapping?.deriveId?.({ user, resourceId, requestContext }) ?? resourceId,
         },
         // A server may map to names of its own provider, which core's list does not know.
-        permission: mapped as typeof permission,
+        permission: mapped,
         context: { resourceId },
         requestContext,
         metadata: { mcpServerId: deps.serverId(), mcpServerName: deps.serverName, toolId: toolName },

@@ -12,15 +12,7 @@ import { readProgressToken } from '../../shared/meta.ts';
 import { isLevelWanted } from '../capabilities/logging.ts';
 import type { LoggingLevel } from '../capabilities/logging.ts';
 import { askCaller, requestFromCaller } from './ask.ts';
-import type {
-  Answer,
-  Askable,
-  AskKind,
-  AskOptions,
-  AskTarget,
-  ElicitParams,
-  Question,
-} from './ask.ts';
+import type { Answer, Askable, AskKind, AskOptions, AskTarget, ElicitParams, Question } from './ask.ts';
 
 /** Id of a JSON-RPC request. */
 export type RequestId = string | number;
@@ -223,11 +215,17 @@ class SourcedCall implements OpenCall {
   }
 }
 
-/** `authInfo` for the RequestContext: everything readable, but the token is not enumerable, so that no span, snapshot or log of the context carries it. */
+/**
+ * `authInfo` for the RequestContext: everything can be read, but the token is not enumerable, so that no span, snapshot or
+ * log of the context carries it.
+ */
 class AuthInfoView {
+  readonly [key: string]: unknown;
+
   constructor(authInfo: object) {
     Object.assign(this, authInfo);
-    if ('token' in authInfo) Object.defineProperty(this, 'token', { value: authInfo.token, enumerable: false });
+    if ('token' in authInfo)
+      Object.defineProperty(this, 'token', { value: authInfo.token, enumerable: false });
   }
 }
 

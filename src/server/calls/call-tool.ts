@@ -38,6 +38,8 @@ export interface CallToolDeps {
   readonly serverName: string;
   readonly serverVersion: string;
   readonly toolApproval: 'elicit' | 'run';
+  /** Told about every tool that throws; its caller gets one line. */
+  onFailure(error: MCPToolCallError): void;
 }
 
 /** How a call ended. */
@@ -89,7 +91,8 @@ export async function callTool(toolCall: ToolCall, deps: CallToolDeps): Promise<
       input: args,
     },
     async span => {
-      const refusal = toolCall.host === undefined ? await refuseUnapproved(tool, args, call, deps) : undefined;
+      const refusal =
+        toolCall.host === undefined ? await refuseUnapproved(tool, args, call, deps) : undefined;
       if (refusal !== undefined) return refusal;
       const invocation: ToolInvocation = { call, mastra: deps.mastra(), span, host: toolCall.host };
       return follow(tool, args, await tool.run(args, invocation), toolCall, deps);
@@ -132,14 +135,20 @@ async function follow(
   deps: CallToolDeps,
 ): Promise<ToolOutcome> {
   let run = first;
-  for (let answers = 0; run.status === 'suspended' && host === undefined && answers < MAX_ANSWERS; answers += 1) {
+  const limit = host === undefined ? MAX_ANSWERS : 0;
+  for (let answers = 0; run.status === 'suspended' && answers < limit; answers += 1) {
     const next = await answerRun(tool, run.suspension, call, deps.serverName, `resume:${answers}`);
     if (next === undefined) break;
     run = next;
   }
   switch (run.status) {
     case 'completed':
-      return { status: 'completed', tool, output: run.output, shown: run.shown ? run.shown.value : run.output };
+      return {
+        status: 'completed',
+        tool,
+        output: run.output,
+        shown: run.shown ? run.shown.value : run.output,
+      };
     case 'invalid':
       return toInvalid(tool, args, run.error);
     case 'failed':
@@ -176,7 +185,9 @@ async function answerRun(
 }
 
 function toFailed(tool: ServedTool, cause: unknown, deps: CallToolDeps): ToolOutcome {
-  return { status: 'failed', error: toToolFailure(tool.name, deps.serverName, cause) };
+  const error = toToolFailure(tool.name, deps.serverName, cause);
+  deps.onFailure(error);
+  return { status: 'failed', error };
 }
 
 /** Core reports arguments and output alike; arguments that fit by themselves were not what failed. */

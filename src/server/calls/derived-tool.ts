@@ -4,7 +4,7 @@
  * Owns the required description, the check of arguments and the form in which core sees such a tool.
  */
 import { Tool, validateToolInput } from '@mastra/core/tools';
-import type { PublicSchema, StandardSchemaWithJSON } from '@mastra/core/schema';
+import type { StandardSchemaWithJSON } from '@mastra/core/schema';
 import type { Tool as ToolDefinition } from '@modelcontextprotocol/sdk/types.js';
 import { MCPServerError } from '../../shared/errors.ts';
 import type { CheckedInput, ServedTool, ToolInvocation, ToolRun } from './served-tool.ts';
@@ -65,13 +65,13 @@ export class DerivedTool implements ServedTool {
   }
 
   toCoreSource(): object {
-    const { name, description, inputSchema, toolType, execute } = this.#init;
+    const { name, description, inputSchema, toolType } = this.#init;
     return new Tool({
       id: name,
       description,
-      ...(inputSchema === undefined ? {} : { inputSchema: inputSchema as PublicSchema }),
+      ...(inputSchema === undefined ? {} : { inputSchema }),
       mcp: { toolType },
-      execute: (args: unknown, context: unknown) => execute(args, context),
+      execute: (args: unknown, context: unknown) => this.#init.execute(args, context),
     });
   }
 }

@@ -5,16 +5,17 @@
  * it a call costs nothing here.
  */
 import type { Mastra } from '@mastra/core/mastra';
-import type { ObservabilityContext, TracingContext } from '@mastra/core/observability';
+import type * as Core from '@mastra/core/observability';
+import type * as ContextStorage from '@mastra/core/observability/context-storage';
 import type { ToolObserve } from '@mastra/core/tools';
 import { fromTraceMeta, runInTraceContext } from '../../shared/trace-context.ts';
 import type { CallContext } from './call-context.ts';
 
 /** An open span, in the forms in which tools, agents and workflows take it. */
 export interface RequestSpan {
-  readonly tracingContext: TracingContext;
+  readonly tracingContext: Core.TracingContext;
   /** Fields of a tool's context that belong to the span. */
-  readonly observability: ObservabilityContext;
+  readonly observability: Core.ObservabilityContext;
   readonly observe: ToolObserve;
   /** The instance that hands the span on to agents and workflows taken from it. */
   readonly mastra: Mastra;
@@ -91,7 +92,7 @@ async function traced<T>(
     ...(current === undefined ? {} : { tracingContext: { currentSpan: current } }),
   });
   if (span === undefined) return fn(undefined);
-  const tracingContext: TracingContext = { currentSpan: span };
+  const tracingContext: Core.TracingContext = { currentSpan: span };
   const observability = core.createObservabilityContext(tracingContext);
   const requestSpan: RequestSpan = {
     tracingContext,
@@ -113,21 +114,21 @@ async function traced<T>(
 
 /** `context.observe`: child spans and logs of the request's span. */
 function toObserve(
-  core: typeof import('@mastra/core/observability'),
-  storage: typeof import('@mastra/core/observability/context-storage'),
-  tracingContext: TracingContext,
-  observability: ObservabilityContext,
+  { SpanType }: Pick<typeof Core, 'SpanType'>,
+  { executeWithContext }: Pick<typeof ContextStorage, 'executeWithContext'>,
+  tracingContext: Core.TracingContext,
+  observability: Core.ObservabilityContext,
 ): ToolObserve {
   return {
     async span(name, fn, attributes) {
       const child = tracingContext.currentSpan?.createChildSpan({
-        type: core.SpanType.GENERIC,
+        type: SpanType.GENERIC,
         name,
-        ...(attributes === undefined ? {} : { attributes: attributes as object }),
+        ...(attributes === undefined ? {} : { attributes }),
       });
       if (child === undefined) return fn();
       try {
-        const result = await storage.executeWithContext({ span: child, fn: async () => fn() });
+        const result = await executeWithContext({ span: child, fn: async () => fn() });
         child.end({ output: result });
         return result;
       } catch (error) {

@@ -24,7 +24,9 @@ export function toInputSchema(
   const defect = inspectSchema(json);
   if (defect !== undefined) {
     const where = defect.path === '' ? 'the schema' : defect.path;
-    warn(`The input schema of tool ${JSON.stringify(toolName)} is listed as any object: ${where} ${defect.reason}`);
+    warn(
+      `The input schema of tool ${JSON.stringify(toolName)} is listed as any object: ${where} ${defect.reason}`,
+    );
     return { type: 'object' };
   }
   // A union of objects has no type of its own, and arguments are always an object.
@@ -41,7 +43,9 @@ export function toOutputSchema(
   if (json === undefined || json['type'] !== 'object') return undefined;
   const defect = inspectSchema(json);
   if (defect === undefined) return json as ToolDefinition['outputSchema'];
-  warn(`The output schema of tool ${JSON.stringify(toolName)} is not listed: ${defect.path} ${defect.reason}`);
+  warn(
+    `The output schema of tool ${JSON.stringify(toolName)} is not listed: ${defect.path} ${defect.reason}`,
+  );
   return undefined;
 }
 

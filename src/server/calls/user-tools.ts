@@ -86,7 +86,7 @@ class UserTool implements ServedTool {
     const predicate = needsApprovalFn ?? requireApproval;
     if (typeof predicate !== 'function') return predicate === true;
     try {
-      return (await (predicate as NeedsApprovalFn)(args, { requestContext: call.requestContext.all })) !== false;
+      return await (predicate as NeedsApprovalFn)(args, { requestContext: call.requestContext.all });
     } catch {
       return true;
     }
@@ -166,7 +166,7 @@ function toToolContext(
 
 /** A tool of the AI SDK, or an object that looks like a tool, with core's order of checks around it. */
 function toMastraTool(name: string, given: ToolLike): Tool {
-  const execute = given.execute as (args: unknown, options: unknown) => unknown;
+  const execute = given.execute as (args: unknown, options: unknown) => Promise<unknown>;
   const inputSchema = ownSchema(given.inputSchema ?? given.parameters);
   const outputSchema = ownSchema(given.outputSchema);
   const needsApproval = given.needsApproval ?? given.needsApprovalFn ?? given.requireApproval;
@@ -183,9 +183,9 @@ function toMastraTool(name: string, given: ToolLike): Tool {
       // Options of the AI SDK lie beside what Mastra's tools get: each author finds what they know.
       const toolCallId = String(mcp?.extra.requestId ?? name);
       const call = { toolCallId, messages: [], ...context };
-      return (await execute.call(given, args, isVercelTool(given as never) ? call : context)) as unknown;
+      return execute.call(given, args, isVercelTool(given as never) ? call : context);
     },
-  }) as Tool;
+  });
 }
 
 /** A schema that core would wrap into generated code gets ours; those that validate by themselves stay. */
@@ -194,9 +194,7 @@ function ownSchema(schema: unknown): PublicSchema | undefined {
   if (typeof resolved !== 'object' || resolved === null) return undefined;
   const isBare = 'jsonSchema' in resolved && typeof Reflect.get(resolved, 'validate') !== 'function';
   const json = isBare ? toJsonSchema(resolved as PublicSchema, 'input') : plainJsonSchemaOf(resolved);
-  return json === undefined
-    ? (resolved as PublicSchema)
-    : toStandardSchema(json, { missingDefaults: 'refuse' });
+  return json === undefined ? resolved : toStandardSchema(json, { missingDefaults: 'refuse' });
 }
 
 /**
@@ -210,7 +208,11 @@ function useOwnValidation(tool: Tool, warn: WarnAboutTool): void {
   const { outputSchema } = tool;
   if (outputSchema === undefined || PASSES_RESULTS in outputSchema) return;
   const output = coreJsonSchemaOf(outputSchema);
-  Reflect.set(tool, 'outputSchema', passResults(output === undefined ? outputSchema : toOwn(output, tool.id, warn)));
+  Reflect.set(
+    tool,
+    'outputSchema',
+    passResults(output === undefined ? outputSchema : toOwn(output, tool.id, warn)),
+  );
 }
 
 function toOwn(schema: JsonSchema, id: string, warn: WarnAboutTool): StandardSchemaWithJSON {

@@ -4,7 +4,7 @@
  * Owns what each status of a run means to a caller, how a run that waits goes on, and its cancellation. Core does not
  * check permissions when a workflow starts: the pipeline did.
  */
-import type { PublicSchema, StandardSchemaWithJSON } from '@mastra/core/schema';
+import type { PublicSchema } from '@mastra/core/schema';
 import type { ToolExecutionContext } from '@mastra/core/tools';
 import type { Workflow } from '@mastra/core/workflows';
 import { toJsonSchema } from '../../shared/schema.ts';
@@ -13,7 +13,6 @@ import { DerivedTool, requireDescription } from './derived-tool.ts';
 import type { ServedTool, ToolInvocation, ToolRun } from './served-tool.ts';
 
 type Run = Awaited<ReturnType<Workflow['createRun']>>;
-type StartOptions = Parameters<Run['start']>[0];
 type RunResult = Awaited<ReturnType<Run['start']>>;
 
 /** Settings of all workflows of a server. */
@@ -37,35 +36,33 @@ export function createWorkflowTool(
     name,
     toolType: 'workflow',
     description: `Run workflow '${key}'. Workflow description: ${description}`,
-    inputSchema: workflow.inputSchema as StandardSchemaWithJSON | undefined,
+    inputSchema: workflow.inputSchema,
     warn: options.warn,
-    start: async (args, invocation) => new WorkflowRun(name, workflow, invocation).start(args),
+    start: async (args, invocation) => new WorkflowRun(workflow, invocation).start(args),
     execute: async (args, context) => {
       const run = await workflow.createRun();
       const { requestContext } = context as ToolExecutionContext;
       return run.start({
         inputData: args,
         ...(requestContext === undefined ? {} : { requestContext }),
-      } as StartOptions);
+      });
     },
   });
 }
 
 /** One run, from its start to its end. */
 class WorkflowRun {
-  readonly #toolName: string;
   readonly #workflow: Workflow;
   readonly #invocation: ToolInvocation;
 
-  constructor(toolName: string, workflow: Workflow, invocation: ToolInvocation) {
-    this.#toolName = toolName;
+  constructor(workflow: Workflow, invocation: ToolInvocation) {
     this.#workflow = workflow;
     this.#invocation = invocation;
   }
 
   async start(args: unknown): Promise<ToolRun> {
     const run = await this.#workflow.createRun();
-    return this.#follow(run, () => run.start({ inputData: args ?? {}, ...this.#options() } as StartOptions));
+    return this.#follow(run, () => run.start({ inputData: args ?? {}, ...this.#options() }));
   }
 
   /** Waits for a run and cancels it with the call. */
@@ -87,7 +84,7 @@ class WorkflowRun {
   #toToolRun(run: Run, result: RunResult): ToolRun {
     switch (result.status) {
       case 'success':
-        return { status: 'completed', output: result.result as unknown };
+        return { status: 'completed', output: result.result };
       case 'failed':
         return { status: 'failed', cause: result.error };
       case 'tripwire':
@@ -95,7 +92,7 @@ class WorkflowRun {
       case 'suspended':
         return this.#toSuspended(run, result);
       default:
-        return { status: 'failed', cause: `The workflow ended as ${JSON.stringify(String(result.status))}` };
+        return { status: 'failed', cause: `The workflow ended as ${JSON.stringify(result.status)}` };
     }
   }
 
@@ -109,10 +106,7 @@ class WorkflowRun {
         payload: result.suspendPayload as unknown,
         resumeSchema: resumeSchemaAt(this.#workflow, path),
         resume: data =>
-          this.#follow(
-            run,
-            () => run.resume({ step: path, resumeData: data, ...this.#options() }) as Promise<RunResult>,
-          ),
+          this.#follow(run, () => run.resume({ step: path, resumeData: data, ...this.#options() })),
       },
     };
   }
@@ -133,7 +127,7 @@ interface StepLike {
 
 /** The schema of the answer that the step at the end of a path waits for. */
 function resumeSchemaAt(workflow: Workflow, path: readonly string[]): JsonSchema | undefined {
-  let step: StepLike | undefined = workflow as unknown as StepLike;
+  let step: StepLike | undefined = workflow;
   for (const id of path) step = step?.steps?.[id];
   try {
     return toJsonSchema(step?.resumeSchema, 'input');

@@ -44,7 +44,10 @@ export async function visibleTools(
 }
 
 async function handleCall(params: unknown, call: CallContext, deps: CallToolDeps): Promise<CallToolResult> {
-  const { name, arguments: args } = Object(params) as { readonly name?: unknown; readonly arguments?: unknown };
+  const { name, arguments: args } = Object(params) as {
+    readonly name?: unknown;
+    readonly arguments?: unknown;
+  };
   if (typeof name !== 'string') throw invalid('tools/call needs a "name" that is a string');
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
     throw invalid('"arguments" of tools/call must be an object');
@@ -61,7 +64,10 @@ function toResult(name: string, outcome: ToolOutcome): CallToolResult {
       return toCallToolResult(outcome.shown, { hasOutputSchema });
     }
     case 'unknown-tool':
-      throw new MCPServerError('MCP_SERVER_UNKNOWN_TOOL', { message: `Unknown tool: ${name}`, category: 'USER' });
+      throw new MCPServerError('MCP_SERVER_UNKNOWN_TOOL', {
+        message: `Unknown tool: ${name}`,
+        category: 'USER',
+      });
     case 'denied':
       throw new MCPAccessDeniedError({ message: `Access to tool ${tool} was denied`, toolName: name });
     case 'invalid-input':

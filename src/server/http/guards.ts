@@ -25,8 +25,8 @@ const ANSWER_HEADERS = ['mcp-session-id', 'mcp-protocol-version', 'www-authentic
 
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
-const ACCEPTS_JSON = /(?:^|[\s,])(?:application\/(?:json|\*)|\*\/\*)/i;
-const ACCEPTS_STREAM = /(?:^|[\s,])(?:text\/(?:event-stream|\*)|\*\/\*)/i;
+const ACCEPTS_JSON = /(?:^|[\s,])(?:application\/(?:json|\*)|\*\/\*)(?=$|[\s,;])/i;
+const ACCEPTS_STREAM = /(?:^|[\s,])(?:text\/(?:event-stream|\*)|\*\/\*)(?=$|[\s,;])/i;
 const NO_HEADERS: Headers = {};
 
 /**

@@ -4,6 +4,8 @@
  * Owns the fan-out and its report. What a peer wants and how an event becomes a notification is the session's matter;
  * progress and logs of a running call are not events, they go through `call.emit`.
  */
+import { MCPServerError } from '../../shared/errors.ts';
+import { toErrorText } from '../../shared/tool-result.ts';
 import type { LoggingLevel } from '../capabilities/logging.ts';
 
 /** Something that happened at the server and concerns its clients. */
@@ -70,4 +72,25 @@ export async function publish(
   );
   clearTimeout(timer);
   return { sent, notWanted, failures };
+}
+
+/**
+ * Delivers an event as `publish` does. Nobody to tell is no error; some who cannot be told are logged.
+ *
+ * @throws MCPServerError `MCP_SERVER_CLIENT_UNREACHABLE` when there was somebody and nobody could be told.
+ */
+export async function publishOrThrow(
+  event: ServerEvent,
+  targets: Iterable<ServerEventTarget>,
+  debug: (message: string) => void,
+): Promise<void> {
+  const { sent, failures } = await publish(event, targets);
+  for (const failure of failures) {
+    debug(`A client could not be told about ${event.kind}: ${toErrorText(failure)}`);
+  }
+  if (sent > 0 || failures.length === 0) return;
+  throw new MCPServerError('MCP_SERVER_CLIENT_UNREACHABLE', {
+    message: `None of ${failures.length} clients could be told about ${event.kind}`,
+    cause: failures[0],
+  });
 }

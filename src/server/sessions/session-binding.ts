@@ -25,7 +25,7 @@ import type {
   ServerRequest,
   ServerResult,
 } from '@modelcontextprotocol/sdk/types.js';
-import { isMCPError } from '../../shared/errors.ts';
+import { isMCPError, MCPServerError } from '../../shared/errors.ts';
 import { jsonSchemaValidator } from '../../shared/schema.ts';
 import { toErrorText } from '../../shared/tool-result.ts';
 import { askCaller } from '../calls/ask.ts';
@@ -65,15 +65,18 @@ export interface SessionBinding {
 /** The protocol engine of a session. */
 export type SdkServer = Server;
 
+/** What a session is connected to. */
+export type ConnectedTransport = Transport;
+
 /** Unanswered requests one client may have from us before further ones are refused. */
 const MAX_QUESTIONS = 64;
 
 /** How the answer to a request of ours is read; anything else stays as it came. */
 const resultSchemas: Readonly<Record<string, typeof ResultSchema>> = {
-  'elicitation/create': ElicitResultSchema as unknown as typeof ResultSchema,
-  'sampling/createMessage': CreateMessageResultSchema as unknown as typeof ResultSchema,
-  'roots/list': ListRootsResultSchema as unknown as typeof ResultSchema,
-  ping: EmptyResultSchema as unknown as typeof ResultSchema,
+  'elicitation/create': ElicitResultSchema,
+  'sampling/createMessage': CreateMessageResultSchema,
+  'roots/list': ListRootsResultSchema,
+  ping: EmptyResultSchema,
 };
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -225,7 +228,7 @@ export class Session implements ServerEventTarget {
     }
     const call = createCallContext(this.#sourceOf(request, extra));
     try {
-      return (await handler(params, call)) as ServerResult;
+      return await handler(params, call);
     } catch (error) {
       throw this.#toRpcError(error, method);
     } finally {
@@ -245,7 +248,7 @@ export class Session implements ServerEventTarget {
   }
 
   #sourceOf(request: JSONRPCRequest, extra: Extra): CallSource {
-    const info = extra.requestInfo as WireRequestInfo | undefined;
+    const info: WireRequestInfo | undefined = extra.requestInfo;
     return {
       method: request.method,
       revision: this.#revision ?? headerRevision(info),
@@ -330,6 +333,25 @@ export class Session implements ServerEventTarget {
     this.#binding.onError(`${method} failed`, error);
     return new RpcError(ErrorCode.InternalError, 'Internal error');
   }
+}
+
+/**
+ * Asks outside of any call, which is clear only when exactly one client is connected.
+ *
+ * @throws MCPServerError `MCP_SERVER_NOT_CONNECTED` when none or several are.
+ */
+export async function askOnlyClient(
+  sessions: Iterable<Session>,
+  params: Question<'elicitation'>,
+): Promise<Answer<'elicitation'>> {
+  const [only, second] = sessions;
+  if (only !== undefined && second === undefined) {
+    return only.ask('elicitation', params, { key: 'elicitation' });
+  }
+  throw new MCPServerError('MCP_SERVER_NOT_CONNECTED', {
+    message: `Outside of a call exactly one client must be connected; there ${only === undefined ? 'is none' : 'are several'}`,
+    category: 'USER',
+  });
 }
 
 /** JSON-RPC code of a resource that does not exist, up to revision 2025-11-25. */

@@ -12,8 +12,6 @@ import type { OpenTransport, TransportDeps } from './open-transport.ts';
 import { openSse } from './sse.ts';
 import { openStdio } from './stdio.ts';
 
-export type { OpenTransport, TransportDeps } from './open-transport.ts';
-
 /** One way to reach a server. */
 export interface TransportAttempt {
   readonly kind: OpenTransport['kind'];

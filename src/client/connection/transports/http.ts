@@ -112,7 +112,7 @@ class StreamableHttpTransport implements Transport {
       fetch: (url, init) => this.#fetch(url, init),
       reconnectionOptions,
       ...(authProvider === undefined ? {} : { authProvider }),
-      ...(sessionId === undefined || deps.joinSession === false ? {} : { sessionId }),
+      ...(sessionId === undefined ? {} : { sessionId }),
     });
     this.#inner.onmessage = message => this.#receive(message);
     this.#inner.onclose = () => this.onclose?.();

@@ -32,6 +32,4 @@ export interface OpenTransport {
 export interface TransportDeps {
   readonly serverName: string;
   readonly logger: () => IMastraLogger;
-  /** Whether the session named by the definition is joined instead of opening one; HTTP only. */
-  readonly joinSession?: boolean;
 }

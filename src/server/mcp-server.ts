@@ -1,0 +1,394 @@
+/**
+ * MCPServer: Mastra tools, agents and workflows for any MCP client.
+ *
+ * The facade: wires rooms together and says what is registered. Every rule lives in a room.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Agent, ToolsInput } from '@mastra/core/agent';
+import { MCPServerBase } from '@mastra/core/mcp';
+import type { MCPServerHTTPOptions, ServerDetailInfo, ServerInfo } from '@mastra/core/mcp';
+import type { RequestContext } from '@mastra/core/request-context';
+import type { InternalCoreTool } from '@mastra/core/tools';
+import type { Workflow } from '@mastra/core/workflows';
+import { MCPConfigurationError, MCPServerError } from '../shared/errors.ts';
+import type { ElicitParams, ElicitResult } from './calls/ask.ts';
+import { ANONYMOUS, createAuthorization, principalOf } from './calls/authorization.ts';
+import type { Authorization } from './calls/authorization.ts';
+import { CallGate } from './calls/call-gate.ts';
+import type { CallToolDeps } from './calls/call-tool.ts';
+import { createHostCall, executeTool, toToolInfos } from './calls/execute-tool.ts';
+import type { ToolExecutionOptions, ToolInfo } from './calls/execute-tool.ts';
+import { registerTool, unregisterTool } from './calls/mastra-registry.ts';
+import { buildToolTable, toCoreTools } from './calls/tool-table.ts';
+import type { ToolTable } from './calls/tool-table.ts';
+import { sendLoggingMessage } from './capabilities/logging.ts';
+import type { LogMessageParams } from './capabilities/logging.ts';
+import { ServerTools, toolHandlers } from './capabilities/tools.ts';
+import { FetchExchange } from './http/fetch-exchange.ts';
+import type { StreamableHTTPServerTransportOptions } from './http/http-options.ts';
+import type { HTTPListener, ListenOptions } from './http/listen.ts';
+import { NodeExchange } from './http/node-exchange.ts';
+import { assertTools, resolveServerConfig } from './options.ts';
+import type { MCPServerConfig, ResolvedServerConfig } from './options.ts';
+import { publishOrThrow } from './sessions/notifications.ts';
+import type { ServerEvent } from './sessions/notifications.ts';
+import { askOnlyClient, Session } from './sessions/session-binding.ts';
+import type { ConnectedTransport, SdkServer, SessionBinding } from './sessions/session-binding.ts';
+import type { StdioConnection } from './transports/stdio.ts';
+import { StreamableHTTP } from './transports/streamable-http.ts';
+
+/** What the caller of `fetch` knows about a request. */
+export interface MCPServerFetchOptions {
+  /** Who calls, as a token check found out; tools see it as `context.mcp.extra.authInfo`. */
+  readonly authInfo?: unknown;
+  /** Values for this request; tools get a copy. */
+  readonly requestContext?: RequestContext | undefined;
+  readonly options?: StreamableHTTPServerTransportOptions | undefined;
+}
+
+/** Options of `startHTTP`. */
+export interface MCPServerStartHTTPOptions extends MCPServerHTTPOptions {
+  options?: StreamableHTTPServerTransportOptions;
+}
+
+/** Options of `listen`. */
+export interface MCPServerListenOptions extends ListenOptions {
+  /** What every request is handled with, as in `startHTTP`. */
+  readonly options?: StreamableHTTPServerTransportOptions | undefined;
+}
+
+/** Tools that come and go while the server runs. */
+export interface ToolActions {
+  /** Adds tools by key, replacing those that exist, and tells every client. */
+  add(tools: ToolsInput): Promise<void>;
+  /** Removes tools by key, else by their own id where only one has it, and tells every client. Ignores unknown ones. */
+  remove(toolIds: string[]): Promise<void>;
+  /** Only tells every client that the list changed. */
+  notifyListChanged(): Promise<void>;
+}
+
+/**
+ * Serves tools, agents and workflows over stdio, Streamable HTTP and web-standard requests.
+ *
+ * Does not serve resources, prompts and the HTTP+SSE transport: `startSSE` and `startHonoSSE` reject.
+ */
+export class MCPServer<TId extends string = string> extends MCPServerBase<TId> implements AsyncDisposable {
+  /** Adds and removes tools of the running server. `tools()` is the registry. */
+  readonly toolActions: ToolActions;
+  readonly #config: ResolvedServerConfig<TId>;
+  readonly #gate = new CallGate();
+  readonly #authorization: Authorization;
+  readonly #deps: CallToolDeps;
+  readonly #binding: SessionBinding;
+  readonly #listeners = new Set<HTTPListener>();
+  #table: ToolTable;
+  #http: StreamableHTTP | undefined;
+  #stdio: StdioConnection | undefined;
+  #closing: Promise<void> | undefined;
+
+  /**
+   * @throws MCPConfigurationError `MCP_SERVER_CONFIGURATION_INVALID` for a wrong option.
+   * @throws MCPServerError `MCP_SERVER_AGENT_OR_WORKFLOW_TOOL_CONVERSION_FAILED` for an agent or workflow without description.
+   */
+  constructor(config: MCPServerConfig<TId>) {
+    const resolved = resolveServerConfig(config);
+    super(resolved.core);
+    this.#config = resolved;
+    this.#table = this.#buildTable();
+    this.#authorization = createAuthorization({
+      serverId: () => this.id,
+      serverName: this.name,
+      mastra: () => this.mastra,
+      mapAuthInfoToUser: resolved.mapAuthInfoToUser,
+      fga: resolved.fga,
+      warn: (message, details) => this.logger.warn(message, details),
+    });
+    this.#deps = {
+      table: () => this.#table,
+      authorization: this.#authorization,
+      mastra: () => this.mastra,
+      serverId: () => this.id,
+      serverName: this.name,
+      serverVersion: this.version,
+      toolApproval: resolved.toolApproval,
+      onFailure: error =>
+        this.logger.error(`Tool ${JSON.stringify(error.toolName)} failed`, { error: error.cause }),
+    };
+    this.#binding = this.#createBinding();
+    this.toolActions = this.#createToolActions();
+  }
+
+  /** Converts for `tools()` alone. Core calls it before this class has any field of its own. */
+  override convertTools(
+    tools: ToolsInput,
+    agents?: Record<string, Agent>,
+    workflows?: Record<string, Workflow>,
+  ): Record<string, InternalCoreTool> {
+    // Warnings come with the table that is served.
+    const table = buildToolTable(
+      { tools, agents, workflows },
+      { agentOutput: 'text', warn: () => undefined },
+    );
+    return toCoreTools(table, { mastra: this.mastra, logger: this.logger });
+  }
+
+  /**
+   * Serves one client on stdin and stdout. Whatever else this process prints goes to stderr meanwhile.
+   *
+   * @throws MCPConfigurationError `MCP_SERVER_CONFIGURATION_INVALID` when the streams are served already.
+   */
+  override async startStdio(): Promise<void> {
+    this.#assertOpen();
+    const { startStdio } = await import('./transports/stdio.ts');
+    const connection = await startStdio({
+      createSession: init => new Session(init, this.#binding),
+      principal: ANONYMOUS,
+      onError: error => this.#binding.onError('Error on stdio', error),
+    });
+    this.#stdio = connection;
+    void connection.ended.then(() => {
+      if (this.#stdio === connection) this.#stdio = undefined;
+    });
+  }
+
+  /**
+   * Answers one request of a node:http server. Resolves when a JSON answer has ended or the headers of a stream are sent.
+   *
+   * @throws MCPConfigurationError `MCP_SERVER_CONFIGURATION_INVALID` for a wrong option of this call.
+   */
+  override async startHTTP({ url, httpPath, req, res, options }: MCPServerStartHTTPOptions): Promise<void> {
+    await this.#httpSide().handle(new NodeExchange(req, res, url), httpPath, options);
+  }
+
+  /**
+   * Answers one web-standard request, on whatever path it came: routing is the host's.
+   *
+   * @throws MCPConfigurationError `MCP_SERVER_CONFIGURATION_INVALID` for a wrong option of this call.
+   */
+  async fetch(request: globalThis.Request, facts: MCPServerFetchOptions = {}): Promise<globalThis.Response> {
+    const exchange = new FetchExchange(request, facts);
+    await this.#httpSide().handle(exchange, undefined, facts.options);
+    return exchange.response;
+  }
+
+  /**
+   * Starts a node:http server of its own. It ends with `close()` of either.
+   *
+   * @throws MCPConfigurationError `MCP_SERVER_CONFIGURATION_INVALID` for a wrong option.
+   */
+  async listen(options: MCPServerListenOptions): Promise<HTTPListener> {
+    this.#assertOpen();
+    if ('oauth' in options && options.oauth !== undefined) {
+      throw new MCPConfigurationError('server', 'oauth', 'is not served by this version');
+    }
+    const { listen } = await import('./http/listen.ts');
+    const handle = (req: IncomingMessage, res: ServerResponse, path: string): Promise<void> =>
+      this.#httpSide().handle(new NodeExchange(req, res), path, options.options);
+    const listener = await listen(handle, options);
+    this.#listeners.add(listener);
+    return listener;
+  }
+
+  /**
+   * Refuses new work, lets running calls finish for at most `drainMs` (default 0), then ends every session and frees
+   * everything. Idempotent; a closed server stays closed.
+   */
+  override async close({ drainMs = 0 }: { readonly drainMs?: number | undefined } = {}): Promise<void> {
+    this.#closing ??= this.#close(drainMs);
+    await this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  override getServerInfo(): ServerInfo {
+    return {
+      id: this.id,
+      name: this.name,
+      ...(this.description === undefined ? {} : { description: this.description }),
+      ...(this.repository === undefined ? {} : { repository: this.repository }),
+      version_detail: { version: this.version, release_date: this.releaseDate, is_latest: this.isLatest },
+    };
+  }
+
+  override getServerDetail(): ServerDetailInfo {
+    return {
+      ...this.getServerInfo(),
+      ...(this.packageCanonical === undefined ? {} : { package_canonical: this.packageCanonical }),
+      ...(this.packages === undefined ? {} : { packages: this.packages }),
+      ...(this.remotes === undefined ? {} : { remotes: this.remotes }),
+    };
+  }
+
+  /** The tools of this server; with an FGA provider only those that the user of the request context may use. */
+  override getToolListInfo(
+    requestContext?: RequestContext,
+  ): { tools: ToolInfo[] } | Promise<{ tools: ToolInfo[] }> {
+    const table = this.#table;
+    if (!this.#authorization.filters) return { tools: toToolInfos(table) };
+    const call = createHostCall('tools/list', requestContext, this.name);
+    return this.#authorization
+      .visible(table.names, call)
+      .then(names => ({ tools: toToolInfos(table, names) }));
+  }
+
+  /** One tool, by name or by its own id; `undefined` when there is none. */
+  override getToolInfo(toolName: string): ToolInfo | undefined {
+    const tool = this.#table.resolve(toolName);
+    return tool === undefined ? undefined : toToolInfos(this.#table, [tool.name])[0];
+  }
+
+  /**
+   * Runs a tool for the host itself: without asking for approval, with the same checks of permission and arguments as a
+   * client's call. Resolves to what the tool returned, or to core's validation error.
+   *
+   * @throws MCPToolCallError `MCP_SERVER_TOOL_EXECUTE_PREPARATION_FAILED` for an unknown tool, `MCP_SERVER_TOOL_EXECUTE_FAILED`
+   * when it throws or may not be used.
+   */
+  override async executeTool(
+    toolName: string,
+    args: unknown,
+    options: ToolExecutionOptions = {},
+  ): ReturnType<MCPServerBase['executeTool']> {
+    this.#gate.enter();
+    try {
+      return await executeTool(toolName, args, options, this.#deps);
+    } finally {
+      this.#gate.leave();
+    }
+  }
+
+  /** No resources are served by this version. */
+  override async listResources(): Promise<{ resources: [] }> {
+    return { resources: [] };
+  }
+
+  /**
+   * No resources are served by this version.
+   *
+   * @throws MCPServerError `MCP_SERVER_RESOURCE_NOT_FOUND`
+   */
+  override async readResource(uri: string): Promise<never> {
+    throw new MCPServerError('MCP_SERVER_RESOURCE_NOT_FOUND', {
+      message: `Resource not found: ${uri}`,
+      category: 'USER',
+      status: 404,
+      data: { uri },
+    });
+  }
+
+  /**
+   * Sends a log message to every connected client that wants its level. Stateless clients get none.
+   *
+   * @throws MCPServerError `MCP_SERVER_PARAMS_INVALID` for an unknown level, `MCP_SERVER_CLIENT_UNREACHABLE` when no client
+   * could be reached.
+   */
+  async sendLoggingMessage(message: LogMessageParams): Promise<void> {
+    await sendLoggingMessage(message, event => this.#publish(event));
+  }
+
+  /** Asks outside of any call, through the one client that is connected. Inside a tool use `context.mcp.elicitation`. */
+  get elicitation(): { sendRequest(params: ElicitParams): Promise<ElicitResult> } {
+    return { sendRequest: params => askOnlyClient(this.#sessions(), params) };
+  }
+
+  /** The protocol engine of the stdio connection, else a fresh one that serves this server and is connected to nothing. */
+  getServer(): SdkServer {
+    const session =
+      this.#stdio?.session ?? new Session({ principal: ANONYMOUS, mode: 'stdio' }, this.#binding);
+    return session.sdkServer;
+  }
+
+  /** The transport of the stdio connection, for checks and tests. */
+  getStdioTransport(): ConnectedTransport | undefined {
+    return this.#stdio?.transport;
+  }
+
+  /** The transport of one Streamable HTTP session, or of the one opened last, for checks and tests. */
+  getStreamableHTTPTransport(sessionId?: string): ConnectedTransport | undefined {
+    return this.#http?.transport(sessionId);
+  }
+
+  #buildTable(): ToolTable {
+    const { agents, workflows } = this;
+    const warn = (message: string): void => this.logger.warn(message);
+    return buildToolTable(
+      { tools: this.originalTools, agents, workflows },
+      { agentOutput: this.#config.agentOutput, warn },
+    );
+  }
+
+  #createToolActions(): ServerTools {
+    return new ServerTools({
+      tools: () => this.originalTools,
+      replace: tools => {
+        this.originalTools = tools as ToolsInput;
+        this.#table = this.#buildTable();
+        this.convertedTools = this.convertTools(this.originalTools, this.agents, this.workflows);
+      },
+      register: (key, tool) => registerTool(this.mastra, key, tool),
+      unregister: (key, tool) => unregisterTool(this.mastra, key, tool),
+      publish: () => this.#publish({ kind: 'tools_list_changed' }),
+      debug: message => this.logger.debug(message),
+      check: tools => assertTools('tools', tools),
+    });
+  }
+
+  #createBinding(): SessionBinding {
+    const changing = { tools: { listChanged: true }, logging: {} };
+    return {
+      serverInfo: {
+        name: this.name,
+        version: this.version,
+        ...(this.description === undefined ? {} : { description: this.description }),
+      },
+      instructions: this.instructions,
+      handlers: new Map(toolHandlers(this.#deps)),
+      // Without a session nothing can be announced later, and without a stream nothing can be logged.
+      capabilities: {
+        session: changing,
+        stdio: changing,
+        stateless: { tools: {} },
+        'stateless-streaming': { tools: {}, logging: {} },
+      },
+      askTimeoutMs: this.#config.askTimeoutMs,
+      gate: this.#gate,
+      onError: (message, error) => this.logger.error(message, { error }),
+    };
+  }
+
+  /** The HTTP side begins with the first request: many servers never see one. */
+  #httpSide(): StreamableHTTP {
+    if (this.#http === undefined) {
+      this.#http = new StreamableHTTP({
+        createSession: init => new Session(init, this.#binding),
+        principalOf,
+        settings: this.#config.http,
+        logger: () => this.logger,
+      });
+      if (this.#closing !== undefined) void this.#http.close();
+    }
+    return this.#http;
+  }
+
+  *#sessions(): IterableIterator<Session> {
+    for (const { session } of this.#http?.sessions.each() ?? []) yield session;
+    if (this.#stdio !== undefined) yield this.#stdio.session;
+  }
+
+  async #publish(event: ServerEvent): Promise<void> {
+    await publishOrThrow(event, this.#sessions(), message => this.logger.debug(message));
+  }
+
+  #assertOpen(): void {
+    if (this.#closing === undefined) return;
+    throw new MCPServerError('MCP_SERVER_CLOSED', { message: 'The server is closed', status: 503 });
+  }
+
+  async #close(drainMs: number): Promise<void> {
+    await Promise.all([this.#gate.close(drainMs), this.#http?.close({ drainMs })]);
+    await Promise.all([this.#stdio?.close(), ...[...this.#listeners].map(listener => listener.close())]);
+    this.#listeners.clear();
+  }
+}

@@ -1,0 +1,279 @@
+/**
+ * What users may set on an MCPServer, and the settings the server works with.
+ *
+ * Owns the public option types, every check and every default of the constructor. HTTP options are resolved by
+ * http/http-options.ts. Past `resolveServerConfig` nobody handles an absent option.
+ */
+import type { Agent, ToolsInput } from '@mastra/core/agent';
+import type {
+  MCPAuthInfoToUserMapper,
+  MCPServerConfig as CoreServerConfig,
+  MCPServerFGAConfig,
+  PackageInfo,
+  RemoteInfo,
+  Repository,
+} from '@mastra/core/mcp';
+import type { Workflow } from '@mastra/core/workflows';
+import { MCPConfigurationError } from '../shared/errors.ts';
+import type { AgentOutput } from './calls/agents-as-tools.ts';
+import { resolveHTTPSecurity } from './http/http-options.ts';
+import type { HTTPSettings, MCPServerHTTPSecurityOptions } from './http/http-options.ts';
+
+/** Options of the MCPServer constructor. */
+export interface MCPServerConfig<TId extends string = string> extends MCPServerHTTPSecurityOptions {
+  /** Name of the server, as clients and log messages show it. */
+  readonly name: string;
+  /** Version of the server, e.g. `1.2.0`. */
+  readonly version: string;
+  /** Unique id; final once given. @defaultValue a UUID, which Mastra replaces by the key the server is registered under */
+  readonly id?: TId | undefined;
+  /** What the server is for. */
+  readonly description?: string | undefined;
+  /** How to use the server; sent to clients when they connect, and possibly put into a model's prompt. */
+  readonly instructions?: string | undefined;
+  /** Tools by the name under which clients call them: Mastra tools or tools of the AI SDK. @defaultValue none */
+  readonly tools?: ToolsInput | undefined;
+  /** Agents, each served as a tool `ask_<key>`. Each needs a description. */
+  readonly agents?: Readonly<Record<string, Agent>> | undefined;
+  /** Workflows, each served as a tool `run_<key>`. Each needs a description. */
+  readonly workflows?: Readonly<Record<string, Workflow>> | undefined;
+  /**
+   * What a tool that needs approval does when a client calls it: `'elicit'` asks the user through the client, and refuses
+   * where that is not possible; `'run'` runs it at once. The host's own `executeTool` always runs.
+   *
+   * @defaultValue 'elicit'
+   */
+  readonly toolApproval?: 'elicit' | 'run' | undefined;
+  /**
+   * What clients get of an agent's answer: `'text'` its text, `'full'` the whole result of `generate` beside it, which
+   * includes the conversation and what the agent's tools returned.
+   *
+   * @defaultValue 'text'
+   */
+  readonly agentOutput?: AgentOutput | undefined;
+  /** Milliseconds a question to the user (elicitation, approval) may wait for its answer. @defaultValue 5 minutes */
+  readonly askTimeoutMs?: number | undefined;
+  /**
+   * Makes the `user` that FGA checks and tools see from what the HTTP layer found out. Not called when the request context
+   * has a `user` already. Nothing, or an error, means no user.
+   *
+   * @defaultValue `authInfo.extra.user`
+   */
+  readonly mapAuthInfoToUser?: MCPAuthInfoToUserMapper | undefined;
+  /** Resource and permission names of this server's FGA checks. Needs an FGA provider on the Mastra instance. */
+  readonly fga?: MCPServerFGAConfig | undefined;
+  /** Where the source code is. */
+  readonly repository?: Repository | undefined;
+  /** ISO 8601 date of this version. @defaultValue the time of construction */
+  readonly releaseDate?: string | undefined;
+  /** @defaultValue true */
+  readonly isLatest?: boolean | undefined;
+  /** How the server is packaged, e.g. `npm` or `docker`. */
+  readonly packageCanonical?: string | undefined;
+  readonly packages?: PackageInfo[] | undefined;
+  readonly remotes?: RemoteInfo[] | undefined;
+}
+
+/** What the server works with. */
+export interface ResolvedServerConfig<TId extends string = string> {
+  /** For the constructor of core's base class. */
+  readonly core: CoreServerConfig<TId>;
+  readonly toolApproval: 'elicit' | 'run';
+  readonly agentOutput: AgentOutput;
+  readonly askTimeoutMs: number;
+  readonly mapAuthInfoToUser: MCPAuthInfoToUserMapper | undefined;
+  readonly fga: MCPServerFGAConfig | undefined;
+  readonly http: HTTPSettings;
+}
+
+const ASK_TIMEOUT_MS = 5 * 60_000;
+/** Longer timers fire at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Options of 1.x that this version does not serve; ignoring them would hide it. */
+const UNSERVED = ['resources', 'prompts', 'appResources', 'completions'] as const;
+
+/**
+ * Checks every option of the constructor and fills in the defaults.
+ *
+ * @throws MCPConfigurationError `MCP_SERVER_CONFIGURATION_INVALID` naming the option.
+ */
+export function resolveServerConfig<TId extends string>(
+  config: MCPServerConfig<TId>,
+): ResolvedServerConfig<TId> {
+  if (!isRecord(config)) invalid('config', 'must be an object');
+  for (const option of UNSERVED) {
+    if (config[option as keyof typeof config] !== undefined) invalid(option, 'is not served by this version');
+  }
+  assertIdentity(config);
+  assertRegistryInfo(config);
+  assertTools('tools', config.tools ?? {});
+  assertRecord('agents', config.agents, isAgent, 'must be an Agent');
+  assertRecord('workflows', config.workflows, isWorkflow, 'must be a Workflow');
+  assertFunction('mapAuthInfoToUser', config.mapAuthInfoToUser);
+  assertFga(config.fga);
+  assertObject('cors', config.cors);
+  assertObject('limits', config.limits);
+  assertObject('limits.maxStreamBacklog', Reflect.get(Object(config.limits), 'maxStreamBacklog'));
+  return {
+    core: toCoreConfig(config),
+    toolApproval: oneOf('toolApproval', config.toolApproval, ['elicit', 'run']),
+    agentOutput: oneOf('agentOutput', config.agentOutput, ['text', 'full']),
+    askTimeoutMs: milliseconds('askTimeoutMs', config.askTimeoutMs, ASK_TIMEOUT_MS),
+    mapAuthInfoToUser: config.mapAuthInfoToUser,
+    fga: config.fga,
+    http: resolveHTTPSecurity(config),
+  };
+}
+
+/**
+ * Checks a set of tools, as the constructor and `toolActions.add` take it.
+ *
+ * @throws MCPConfigurationError `MCP_SERVER_CONFIGURATION_INVALID` naming the tool.
+ */
+export function assertTools(option: string, tools: unknown): void {
+  assertRecord(option, tools, isRecord, 'must be a tool');
+}
+
+function toCoreConfig<TId extends string>(config: MCPServerConfig<TId>): CoreServerConfig<TId> {
+  const { name, version, id, description, instructions, agents, workflows } = config;
+  const { repository, releaseDate, isLatest, packageCanonical, packages, remotes } = config;
+  return {
+    name,
+    version,
+    // A copy: tools that come and go later are the server's, not the caller's.
+    tools: { ...config.tools },
+    ...(id === undefined ? {} : { id }),
+    ...(description === undefined ? {} : { description }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(agents === undefined ? {} : { agents: { ...agents } }),
+    ...(workflows === undefined ? {} : { workflows: { ...workflows } }),
+    ...(repository === undefined ? {} : { repository }),
+    ...(releaseDate === undefined ? {} : { releaseDate }),
+    ...(isLatest === undefined ? {} : { isLatest }),
+    ...(packageCanonical === undefined ? {} : { packageCanonical }),
+    ...(packages === undefined ? {} : { packages }),
+    ...(remotes === undefined ? {} : { remotes }),
+  };
+}
+
+function assertIdentity(config: MCPServerConfig): void {
+  assertText('name', config.name);
+  assertText('version', config.version);
+  if (config.id !== undefined) assertText('id', config.id);
+  for (const option of ['description', 'instructions'] as const) {
+    if (config[option] !== undefined && typeof config[option] !== 'string')
+      invalid(option, 'must be a string');
+  }
+}
+
+function assertRegistryInfo(config: MCPServerConfig): void {
+  const { repository, releaseDate, isLatest, packageCanonical, packages, remotes } = config;
+  if (repository !== undefined) assertTexts('repository', repository, ['url', 'source', 'id']);
+  if (
+    releaseDate !== undefined &&
+    (typeof releaseDate !== 'string' || Number.isNaN(Date.parse(releaseDate)))
+  ) {
+    invalid('releaseDate', 'must be an ISO 8601 date');
+  }
+  if (isLatest !== undefined && typeof isLatest !== 'boolean') invalid('isLatest', 'must be true or false');
+  if (packageCanonical !== undefined) assertText('packageCanonical', packageCanonical);
+  assertList('packages', packages, ['registry_name', 'name', 'version']);
+  assertList('remotes', remotes, ['transport_type', 'url']);
+}
+
+function assertFga(fga: unknown): void {
+  if (fga === undefined) return;
+  if (!isRecord(fga)) invalid('fga', 'must be an object');
+  const { resourceMapping, permissionMapping } = fga;
+  assertObject('fga.resourceMapping', resourceMapping);
+  for (const [kind, entry] of Object.entries(Object(resourceMapping))) {
+    const path = `fga.resourceMapping.${kind}`;
+    if (kind !== 'tool' && kind !== 'tools') invalid(path, 'is unknown; only "tool" and "tools" are mapped');
+    if (!isRecord(entry)) invalid(path, 'must be an object');
+    assertText(`${path}.fgaResourceType`, entry['fgaResourceType']);
+    assertFunction(`${path}.deriveId`, entry['deriveId']);
+  }
+  assertRecord('fga.permissionMapping', permissionMapping, isText, 'must be a non-empty string');
+}
+
+function assertList(option: string, list: unknown, keys: readonly string[]): void {
+  if (list === undefined) return;
+  if (!Array.isArray(list)) invalid(option, 'must be an array');
+  list.forEach((entry, index) => assertTexts(`${option}.${index}`, entry, keys));
+}
+
+function assertTexts(option: string, value: unknown, keys: readonly string[]): void {
+  if (!isRecord(value)) invalid(option, 'must be an object');
+  for (const key of keys) assertText(`${option}.${key}`, value[key]);
+}
+
+function assertRecord(
+  option: string,
+  record: unknown,
+  isEntry: (entry: unknown) => boolean,
+  problem: string,
+): void {
+  if (record === undefined) return;
+  if (!isRecord(record)) invalid(option, 'must be an object');
+  for (const [key, entry] of Object.entries(record)) {
+    if (key.trim() === '') invalid(option, 'must not have an empty key');
+    if (!isEntry(entry)) invalid(`${option}.${key}`, problem);
+  }
+}
+
+function assertObject(option: string, value: unknown): void {
+  if (value !== undefined && !isRecord(value)) invalid(option, 'must be an object');
+}
+
+function assertText(option: string, value: unknown): void {
+  if (!isText(value)) invalid(option, 'must be a non-empty string');
+}
+
+function assertFunction(option: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function') invalid(option, 'must be a function');
+}
+
+function oneOf<const T extends string>(
+  option: string,
+  value: T | undefined,
+  choices: readonly [T, ...T[]],
+): T {
+  if (value === undefined) return choices[0];
+  if (!choices.includes(value))
+    invalid(option, `must be one of ${choices.map(choice => `'${choice}'`).join(', ')}`);
+  return value;
+}
+
+function milliseconds(option: string, value: number | undefined, fallback: number): number {
+  if (value === undefined) return fallback;
+  if (typeof value !== 'number' || !(value > 0 && value <= MAX_TIMEOUT_MS)) {
+    invalid(option, `must be a number of milliseconds from 1 to ${MAX_TIMEOUT_MS}`);
+  }
+  return value;
+}
+
+function isAgent(value: unknown): boolean {
+  return hasMethods(value, ['generate', 'getDescription']);
+}
+
+function isWorkflow(value: unknown): boolean {
+  return hasMethods(value, ['createRun']);
+}
+
+/** Two copies of core may be loaded, so classes say nothing about what a value is. */
+function hasMethods(value: unknown, names: readonly string[]): boolean {
+  return isRecord(value) && names.every(name => typeof value[name] === 'function');
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalid(option: string, problem: string): never {
+  throw new MCPConfigurationError('server', option, problem);
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../requirements/requirements.ts';
+import { adapters, callTool, initialize, startHarness, until } from './http-harness.ts';
+
+const ping = { jsonrpc: '2.0', id: 3, method: 'ping' };
+
+describe.each(adapters)('Sessions over %s', adapter => {
+  verifies(
+    ['S7', 'D12'],
+    'end when they are idle, and not while a call runs or a stream is open',
+    async () => {
+      const closed: string[] = [];
+      await using server = await startHarness(adapter, {
+        security: { limits: { sessionIdleMs: 80 } },
+        options: { onsessionclosed: id => void closed.push(id) },
+      });
+      const [idle, calling, listening] = [await server.open(), await server.open(), await server.open()];
+      const call = server.post(callTool(1, 'wait'), calling);
+      const waiting = await server.tools.waiting();
+      const stream = await server.send({ method: 'GET', headers: listening });
+      await until(() => closed.length === 1, 'the idle session has ended');
+      expect(closed).toEqual([idle['mcp-session-id']]);
+      expect((await server.post(ping, idle)).status).toBe(404);
+      await new Promise(resolve => setTimeout(resolve, 120));
+      expect(server.http.sessions.size).toBe(2);
+      waiting.finish();
+      expect((await call).status).toBe(200);
+      stream.drop();
+      await until(() => server.http.sessions.size === 0, 'all sessions have ended');
+    },
+  );
+
+  verifies('S7', 'two thousand abandoned ones are all gone after the idle time', async () => {
+    await using server = await startHarness(adapter, { security: { limits: { sessionIdleMs: 300 } } });
+    for (let round = 0; round < 20; round += 1)
+      await Promise.all(Array.from({ length: 100 }, async () => (await server.post(initialize())).text()));
+    await until(() => server.http.sessions.size === 0, 'all sessions have ended');
+  });
+
+  verifies(['S7', 'D12'], 'make room by ending the longest idle one, else 503', async () => {
+    await using server = await startHarness(adapter, { security: { limits: { maxSessions: 2 } } });
+    const first = await server.open();
+    const second = await server.open();
+    await (await server.post(ping, first)).text();
+    const third = await server.open();
+    expect((await server.post(ping, second)).status).toBe(404);
+    const running = [first, third].map((session, id) => server.post(callTool(id, 'wait'), session));
+    const calls = [await server.tools.waiting(), await server.tools.waiting()];
+    const refused = await server.post(initialize());
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
+    expect(await refused.json()).toMatchObject({ id: 1, error: { code: -32000 } });
+    for (const call of calls) call.finish();
+    expect((await Promise.all(running)).map(answer => answer.status)).toEqual([200, 200]);
+    expect((await server.post(initialize())).status).toBe(200);
+  });
+
+  verifies('S7', 'of one identity have a limit of their own, which anonymous callers have not', async () => {
+    await using server = await startHarness(adapter, { security: { limits: { maxSessionsPerUser: 1 } } });
+    const first = await server.open({ user: 'alice' });
+    const bobs = await server.open({ user: 'bob' });
+    await server.open({ user: 'alice' });
+    expect((await server.post(ping, first, 'alice')).status).toBe(404);
+    expect((await server.post(ping, bobs, 'bob')).status).toBe(200);
+    const anonymous = [await server.open(), await server.open()];
+    for (const session of anonymous) expect((await server.post(ping, session)).status).toBe(200);
+  });
+
+  test('keep the idle time that held when they were initialized', async () => {
+    await using server = await startHarness(adapter, { security: { limits: { sessionIdleMs: 60 } } });
+    await server.open();
+    await until(() => server.http.sessions.size === 0, 'the session has ended');
+    const lasting = await server.open();
+    await (await server.post(ping, lasting)).text();
+    expect(server.http.sessions.size).toBe(1);
+  });
+});

@@ -1,0 +1,93 @@
+/** An offline model: plays a list of turns and records every prompt and every set of tools it was given. */
+import type { MastraModelConfig } from '@mastra/core/llm';
+import { MastraLanguageModelV2Mock } from '@mastra/core/test-utils/llm-mock';
+
+/** One answer of the model: a tool call or a text. */
+export interface Turn {
+  readonly call?: string;
+  readonly args?: Record<string, unknown>;
+  /** Tool call id. @defaultValue `call-<n>` */
+  readonly id?: string;
+  readonly text?: string;
+}
+
+interface PromptMessage {
+  readonly role: string;
+  readonly content: unknown;
+}
+
+export interface ScriptedModel {
+  readonly model: MastraModelConfig;
+  readonly prompts: (readonly PromptMessage[])[];
+  readonly toolsSeen: unknown[];
+}
+
+const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+
+/** The last turn is repeated when there are more requests than turns. */
+export function scriptedModel(turns: readonly Turn[]): ScriptedModel {
+  const prompts: (readonly PromptMessage[])[] = [];
+  const toolsSeen: unknown[] = [];
+  const next = (options: {
+    readonly prompt: unknown;
+    readonly tools?: unknown;
+  }): { turn: Turn; n: number } => {
+    prompts.push(options.prompt as readonly PromptMessage[]);
+    toolsSeen.push(options.tools);
+    return { turn: turns[Math.min(prompts.length, turns.length) - 1] ?? { text: '' }, n: prompts.length };
+  };
+  const contentOf = ({ turn, n }: { turn: Turn; n: number }) =>
+    turn.call === undefined
+      ? ({ type: 'text', text: turn.text ?? '' } as const)
+      : ({
+          type: 'tool-call',
+          toolCallId: turn.id ?? `call-${n}`,
+          toolName: turn.call,
+          input: JSON.stringify(turn.args ?? {}),
+        } as const);
+  const model = new MastraLanguageModelV2Mock({
+    provider: 'mock',
+    modelId: 'scripted',
+    doGenerate: async options => {
+      const answer = next(options);
+      const finishReason = answer.turn.call === undefined ? 'stop' : 'tool-calls';
+      return {
+        content: [contentOf(answer)],
+        finishReason,
+        usage,
+        warnings: [],
+        rawCall: { rawPrompt: null, rawSettings: {} },
+      };
+    },
+    doStream: async options => {
+      const answer = next(options);
+      const content = contentOf(answer);
+      const finishReason = answer.turn.call === undefined ? 'stop' : 'tool-calls';
+      const parts =
+        content.type === 'text'
+          ? ([
+              { type: 'text-start', id: 't' },
+              { type: 'text-delta', id: 't', delta: content.text },
+              { type: 'text-end', id: 't' },
+            ] as const)
+          : [content];
+      const stream = new ReadableStream({
+        start(controller) {
+          controller.enqueue({ type: 'stream-start', warnings: [] });
+          controller.enqueue({
+            type: 'response-metadata',
+            id: `r${answer.n}`,
+            modelId: 'scripted',
+            timestamp: new Date(0),
+          });
+          for (const part of parts) controller.enqueue(part);
+          controller.enqueue({ type: 'finish', finishReason, usage });
+          controller.close();
+        },
+      });
+      return { stream, rawCall: { rawPrompt: null, rawSettings: {} }, warnings: [] } as never;
+    },
+  });
+  // The mock carries test-only members in whose types exactOptionalPropertyTypes finds fault.
+  return { model: model as unknown as MastraModelConfig, prompts, toolsSeen };
+}

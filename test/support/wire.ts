@@ -1,0 +1,94 @@
+/** A client and the fixture server joined by each way there is; everything is closed with the wire. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { MCPClient } from '../../src/client/index.ts';
+import type { HttpServerDefinition, StdioServerDefinition } from '../../src/client/index.ts';
+import type { MCPServer } from '../../src/server/index.ts';
+import { createFixtureServer } from './fixture-server.ts';
+
+/**
+ * `fetch`: in this process, through `server.fetch`. `http`: node:http with sessions. `stateless`: serverless with one
+ * buffered answer; `streaming`: serverless with a stream. `stdio`: a child process.
+ */
+export type WireKind = 'fetch' | 'http' | 'stateless' | 'streaming' | 'stdio';
+
+export const WIRES: readonly WireKind[] = ['fetch', 'http', 'stateless', 'streaming', 'stdio'];
+/** Ways on which the server can talk back to the client while a call runs. */
+export const TWO_WAY: readonly WireKind[] = ['fetch', 'http', 'stdio'];
+
+export interface Wire extends AsyncDisposable {
+  readonly client: MCPClient;
+  /** Absent where the server runs in a child process. */
+  readonly server: MCPServer | undefined;
+}
+
+type CommonOptions = Partial<
+  Omit<StdioServerDefinition, 'command' | 'url'> & Omit<HttpServerDefinition, 'command' | 'url'>
+>;
+
+interface WireOptions {
+  readonly client?: Omit<CommonOptions, 'args' | 'env'>;
+  readonly server?: Parameters<typeof createFixtureServer>[0];
+}
+
+let count = 0;
+
+interface Listener {
+  readonly url: URL;
+  close(): void;
+}
+
+/** Serves `startHTTP` on a free port, as a host with a node:http server of its own does. */
+async function listen(server: MCPServer, httpOptions: { readonly options?: object }): Promise<Listener> {
+  const listener = createServer((req, res) => {
+    const url = new URL(req.url ?? '/', 'http://127.0.0.1');
+    void server.startHTTP({ url, httpPath: '/mcp', req, res, ...httpOptions });
+  });
+  await once(listener.listen(0, '127.0.0.1'), 'listening');
+  const { port } = listener.address() as AddressInfo;
+  const close = (): void => {
+    listener.close();
+    listener.closeAllConnections();
+  };
+  return { url: new URL(`http://127.0.0.1:${port}/mcp`), close };
+}
+
+/** Joins a client to the fixture server; the server is called `fixture` in the client. */
+export async function wire(kind: WireKind, options: WireOptions = {}): Promise<Wire> {
+  count += 1;
+  const id = `wire-${process.pid}-${count}`;
+  if (kind === 'stdio') {
+    const script = fileURLToPath(new URL('fixture-server.ts', import.meta.url));
+    const args = ['--import', 'tsx', script];
+    const definition = {
+      connectTimeout: 30_000,
+      stderr: 'ignore',
+      ...options.client,
+      command: process.execPath,
+      args,
+    } as const;
+    const client = new MCPClient({ id, servers: { fixture: definition as StdioServerDefinition } });
+    return { client, server: undefined, [Symbol.asyncDispose]: () => client.disconnect() };
+  }
+  const server = createFixtureServer(options.server);
+  const serverless = { serverless: true, ...(kind === 'streaming' ? { serverlessStreaming: true } : {}) };
+  const httpOptions = kind === 'http' ? {} : { options: serverless };
+  const listener = kind === 'fetch' ? undefined : await listen(server, httpOptions);
+  const definition: HttpServerDefinition = {
+    url: listener?.url ?? 'http://127.0.0.1/mcp',
+    ...(listener === undefined ? { fetch: (url, init) => server.fetch(new Request(url, init)) } : {}),
+    ...(options.client as Partial<HttpServerDefinition>),
+  };
+  const client = new MCPClient({ id, servers: { fixture: definition } });
+  return {
+    client,
+    server,
+    [Symbol.asyncDispose]: async () => {
+      await client.disconnect();
+      await server.close();
+      listener?.close();
+    },
+  };
+}
