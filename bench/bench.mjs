@@ -46,7 +46,7 @@ async function main(options) {
     targets: parseTargets(options.targets, options.published),
     rounds: parseCount('rounds', options.rounds ?? (options.smoke ? 1 : 5), 100),
     ms: parseCount('ms', options.ms ?? (options.smoke ? 40 : 250), 10_000),
-    warmUp: options.smoke ? { ms: 40 } : { ms: 500, least: 3_000 },
+    warmUp: options.smoke ? { ms: 40 } : { ms: 750, least: 20_000 },
     quick: options.smoke,
     profiles: options['cpu-prof'] && resolve(options['cpu-prof']),
   };

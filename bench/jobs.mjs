@@ -65,7 +65,7 @@ async function clientLists(bench) {
   for (const [kind, tools] of Object.entries(sizes)) {
     const output = kind === 'output';
     const { http: url } = await peer.ask('serve', { tools, output });
-    const list = ({ client }) => client.ask('listTools', { url, expected: tools + 2, repeat: 5 });
+    const list = ({ client }) => client.ask('listTools', { url, expected: tools + 2, repeat: 3 });
     await bench.each(clients, list);
     const row = `of ${tools}${output ? ' +output' : ''}`;
     await bench.measureRounds(clients, async connection => {
@@ -81,7 +81,7 @@ async function constructions(bench) {
   const servers = await bench.all(async target =>
     target.kind === 'floor' ? undefined : { server: await bench.start(target, 'server') },
   );
-  const construct = ({ server }) => server.ask('construct', { tools, repeat: 5 });
+  const construct = ({ server }) => server.ask('construct', { tools, repeat: 3 });
   await bench.each(servers, construct);
   await bench.measureRounds(servers, async server => {
     const figures = Object.entries(await construct(server));

@@ -60,9 +60,10 @@ describe.each(documents)('%s', file => {
   test('shows code as it is in the examples', async () => {
     const text = await read(file);
     const fences = [...text.matchAll(FENCE)].map(match => match.groups ?? {});
-    expect(fences.length, 'a region comment stands directly above its fence').toBe(
+    expect(fences, 'each region comment stands directly above its fence').toHaveLength(
       text.split('<!-- region:').length - 1,
     );
+    expect(text.match(/^```ts$/gm) ?? [], 'each fence of TypeScript has one').toHaveLength(fences.length);
     for (const { file: source = '', name = '', code } of fences) {
       expect(code, `${source}#${name}`).toBe(regionOf(await read(source), name));
     }

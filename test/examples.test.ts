@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const run = promisify(execFile);
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 180_000;
 
 const folders = (await readdir(`${root}/examples`)).filter(name => name !== 'support');
 const toEntry = (story: string): string => `examples/${story}/${story}.ts`;

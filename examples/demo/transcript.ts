@@ -1,6 +1,6 @@
 /** What the demo prints: who did what, what came back, and how long it took. */
 
-const WIDTH = 96;
+const WIDTH = 110;
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 const cut = (text: string, length: number): string =>

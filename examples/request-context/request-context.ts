@@ -19,9 +19,13 @@ const whoami = createTool({
   id: 'whoami',
   description: 'Says who calls.',
   outputSchema: z.object({ user: z.string() }),
-  execute: async (_input, context) => ({
-    user: String(context.mcp?.extra.authInfo?.extra?.['subject']),
-  }),
+  execute: async (_input, context) => {
+    // #region caller
+    const extra = context.mcp?.extra ?? context.requestContext?.get('mcp.extra');
+    const user = extra?.authInfo?.extra?.['subject'];
+    // #endregion caller
+    return { user: String(user) };
+  },
 });
 const server = new MCPServer({ id: 'people', name: 'People', version: '1.0.0', tools: { whoami } });
 

@@ -157,7 +157,7 @@ describe('starting', () => {
     expect((failure as Error).message).toContain('"/no/such/program"');
     const everything = JSON.stringify(failure, (_, value: unknown) =>
       value instanceof Error
-        ? { ...value, message: value.message, stack: value.stack, cause: value.cause }
+        ? Object.fromEntries(Object.getOwnPropertyNames(value).map(name => [name, Reflect.get(value, name)]))
         : value,
     );
     expect(everything).toContain('ENOENT');
@@ -260,7 +260,11 @@ describe('the end of a child', () => {
   ])('is assumed when it closed %s, since nothing can come of it', async (_, source, loss) => {
     const observed = await start(`${source}${quiet}`);
     await until('the loss was told', () => {
-      observed.child.write('{}\n');
+      try {
+        observed.child.write('{}\n');
+      } catch {
+        // Told already by the pipe.
+      }
       return observed.losses.length > 0;
     });
     expect(observed.losses).toEqual([loss]);
@@ -338,6 +342,14 @@ describe('standard input', () => {
     expect(failures.length).toBeGreaterThanOrEqual(41);
     const facts = { mayHaveExecuted: false, limit: 8 * 1024 * 1024 };
     for (const failure of failures) expect(failure).toMatchObject({ kind: 'backpressure', facts });
+  });
+
+  test('is refused at once when the child is gone, so that the text may be given to another', async () => {
+    const observed = await start(`setTimeout(() => process.exit(), 50)`);
+    await until('it exited', () => observed.losses.length > 0);
+    expect(() => observed.child.write('{}\n')).toThrow(
+      expect.objectContaining({ kind: 'lost', facts: { mayHaveExecuted: false } }) as Error,
+    );
   });
 
   test('takes a single text above the limit when the child reads', async () => {

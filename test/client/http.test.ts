@@ -116,24 +116,31 @@ describe('an answer', () => {
     expect(one.open.transport.sessionId).toBeUndefined();
   });
 
-  test.each(['{"jsonrpc":"2.0","id":0,"result":{"text":"%"}}', 'data: {"text":"%"}\n\n'])(
-    'larger than maxMessageBytes fails that request with size and limit (%s)',
-    async shape => {
-      const type = shape.startsWith('data') ? 'text/event-stream' : 'application/json';
-      await using server = await startHttp((_, response) => {
-        response.writeHead(200, { 'content-type': type }).end(shape.replace('%', 'x'.repeat(200_000)));
-      });
-      await using one = await connect(server, { maxMessageBytes: 50_000 });
-      const answer = one.request('tools/call').then(
-        ({ error }) => error?.data,
-        (error: unknown) => error,
-      );
-      expect(await answer).toMatchObject({
-        kind: 'too-large',
-        facts: { limit: 50_000, mayHaveExecuted: true },
-      });
-    },
-  );
+  const large = 'x'.repeat(200_000);
+  const shapes: Record<string, string> = {
+    'application/json': `{"jsonrpc":"2.0","id":0,"result":{"text":"${large}"}}`,
+    'text/event-stream': `data: {"text":"${large}"}\n\n`,
+  };
+  for (const [type, body] of Object.entries(shapes)) {
+    verifies(
+      'D15',
+      `of ${type} larger than maxMessageBytes fails its request with size and limit`,
+      async () => {
+        await using server = await startHttp((_, response) =>
+          response.writeHead(200, { 'content-type': type }).end(body),
+        );
+        await using one = await connect(server, { maxMessageBytes: 50_000 });
+        const outcome = one.request('tools/call').then(
+          ({ error }) => error?.data,
+          (error: unknown) => error,
+        );
+        expect(await outcome).toMatchObject({
+          kind: 'too-large',
+          facts: { limit: 50_000, mayHaveExecuted: true },
+        });
+      },
+    );
+  }
 });
 
 describe('an event-stream answer', () => {

@@ -16,9 +16,14 @@ function read(pieces: readonly (string | Buffer)[], limit = 1000): unknown[] {
 }
 
 verifies('B74', 'gives whole lines of JSON, and only the start of others', () => {
-  expect(read(['hello\n{"a":1}\n\n  \t\r\n[1]\r\n', '  {"b":2}\n', `${'x'.repeat(500)}`, 'y\n{}\n'])).toEqual(
-    [{ other: 'hello' }, '{"a":1}', '[1]\r', '{"b":2}', { other: 'x'.repeat(200) }, '{}'],
-  );
+  expect(read(['hello\n{"a":1}\n\n  \t\r\n[1]\r\n', '  {"b":2}\n', 'x'.repeat(500), 'y\n{}\n'])).toEqual([
+    { other: 'hello' },
+    '{"a":1}',
+    '[1]\r',
+    '{"b":2}',
+    { other: 'x'.repeat(200) },
+    '{}',
+  ]);
 });
 
 verifies('B74', 'gives the same lines however the bytes are cut, characters included', () => {

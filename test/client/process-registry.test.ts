@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import type * as registry from '../../src/client/connection/process-registry.ts';
 import {
   claimInstance,
   findInstance,
@@ -21,7 +22,7 @@ describe('instances', () => {
     const instance = {};
     claimInstance('registry-test', instance);
     const url = new URL('../../src/client/connection/process-registry.ts?second-copy', import.meta.url).href;
-    const copy = (await import(url)) as typeof import('../../src/client/connection/process-registry.ts');
+    const copy = (await import(url)) as typeof registry;
     expect(copy.findInstance).not.toBe(findInstance);
     expect(copy.findInstance('registry-test')).toBe(instance);
     copy.releaseInstance('registry-test');
@@ -75,9 +76,7 @@ async function runHost(mode: string, sources: readonly string[], processes: numb
   let errors = '';
   host.stdout.on('data', chunk => (output += String(chunk)));
   host.stderr.on('data', chunk => (errors += String(chunk)));
-  const exit = once(host, 'exit').then(
-    ([code, signal]) => ({ code, signal }) as { code: unknown; signal: unknown },
-  );
+  const exit = once(host, 'exit').then(([code, signal]) => ({ code, signal }));
   const pids = (): number[] => [...output.matchAll(/child=(\d+);/g)].map(match => Number(match[1]));
   await until('the children are up', () => pids().length === processes);
   return {

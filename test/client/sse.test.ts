@@ -135,7 +135,7 @@ describe('the event stream', () => {
     expect(one.open.closeFailure()).toMatchObject({ kind: 'lost', facts: { networkCode: 'ECONNRESET' } });
   });
 
-  test('with an event above the limit closes the connection, saying so', async () => {
+  verifies('D15', 'with an event above the limit closes the connection, saying so', async () => {
     await using server = await startLegacySse({
       onMessage: ({ id }) => ({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(100_000) } }),
     });

@@ -24,7 +24,7 @@ class Observed {
     const resolved = resolveClientOptions({ servers: { probe: definition } }).servers[0];
     if (resolved?.kind !== 'stdio') throw new Error('not a stdio server');
     const logger = { ...noopLogger, debug: (message: string) => void this.logs.push(message) };
-    this.open = openStdio(resolved, { serverName: 'probe', logger: () => logger as never });
+    this.open = openStdio(resolved, { serverName: 'probe', logger: () => logger });
     this.open.transport.onmessage = message => this.messages.push(message);
     this.open.transport.onclose = () => (this.closed += 1);
     opened.push(this.open);

@@ -26,7 +26,7 @@ async function startForgetful(): Promise<
     }
     if (!sessions.has(String(headers['mcp-session-id']))) return response.writeHead(404).end();
     if (message.method === 'tools/call') {
-      const key = (message.params?.['arguments'] as { n?: unknown }).n;
+      const { n: key } = message.params?.['arguments'] as { n: unknown };
       executions.set(key, (executions.get(key) ?? 0) + 1);
     }
     return answerPlainly(request, response);

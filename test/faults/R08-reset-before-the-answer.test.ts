@@ -41,12 +41,7 @@ verifies(['R8', 'D04'], 'a read-only call is sent once more, not without end', a
   expect(server.count('POST', 'tools/call')).toBe(2);
 });
 
-const cuts = [
-  [{ resetAfterBytes: 250 }, 'MCP_CLIENT_CONNECTION_LOST'],
-  // The end of the connection ends the body: all that can be seen is half an answer.
-  [{ endAfterBytes: 250 }, 'MCP_CLIENT_RESPONSE_INVALID'],
-] as const;
-for (const [fault, code] of cuts) {
+for (const fault of [{ resetAfterBytes: 250 }, { endAfterBytes: 250 }]) {
   verifies(
     ['R8', 'D04'],
     `an answer cut in its middle (${Object.keys(fault).join()}) is no answer`,
@@ -59,7 +54,8 @@ for (const [fault, code] of cuts) {
       const echo = await executeOf(client, 'shop_echo');
       proxy.fault = fault;
       expect(await rejection(echo({ text: 'x'.repeat(2000) }))).toMatchObject({
-        code,
+        // On such a connection its end, however it comes, ends the body: all that is seen is half an answer.
+        code: 'MCP_CLIENT_RESPONSE_INVALID',
         mayHaveExecuted: true,
       });
       expect(server.count('POST', 'tools/call')).toBe(1);

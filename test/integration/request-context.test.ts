@@ -5,7 +5,13 @@ import { describe, expect } from 'vitest';
 import type { MastraFetchLike } from '../../src/client/index.ts';
 import { verifies } from '../requirements/requirements.ts';
 import { executeOf, openClient, textOf } from '../support/client.ts';
-import { answerPlainly, startEvents, startHttp, type HttpTestServer } from '../support/http-server.ts';
+import {
+  answerPlainly,
+  sendJson,
+  startEvents,
+  startHttp,
+  type HttpTestServer,
+} from '../support/http-server.ts';
 import { startLegacySse } from '../support/legacy-sse-server.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 
@@ -19,53 +25,49 @@ const asUser: MastraFetchLike = async (url, init, requestContext) => {
 };
 
 const pause = (): Promise<void> => delay(Math.random() * 20);
-const whoIs = (id: unknown, user: unknown): object => ({
+const whoIs = (id: unknown, user: string | string[] = 'nobody'): object => ({
   jsonrpc: '2.0',
   id,
-  result: { content: [{ type: 'text', text: String(user ?? 'nobody') }] },
+  result: { content: [{ type: 'text', text: String(user) }] },
 });
 
-type StartedServer = readonly [HttpTestServer, string];
-const servers: Record<string, () => Promise<StartedServer>> = {
-  'Streamable HTTP with JSON answers': () => startWhoIs('json'),
-  'Streamable HTTP with event streams': () => startWhoIs('stream'),
-  'HTTP+SSE': async () => {
-    const server = await startLegacySse({
-      onMessage: ({ id, method }, { request, stream }) => {
-        if (method !== 'tools/call') return undefined;
-        const answer = whoIs(id, request.headers['x-user']);
-        void pause().then(() => stream.write(`data: ${JSON.stringify(answer)}\n\n`));
-        return 'handled';
-      },
-    });
-    return [server, `${server.origin}/sse`];
-  },
-};
-
-async function startWhoIs(answers: 'json' | 'stream'): Promise<StartedServer> {
-  const server = await startHttp(async (request, response) => {
+/** Streamable HTTP that answers calls with the user of their header, whatever the path. */
+function startWhoIs(answers: 'json' | 'stream'): Promise<HttpTestServer> {
+  return startHttp(async (request, response) => {
     const { message } = request;
     if (message?.method !== 'tools/call') return answerPlainly(request, response);
     const answer = whoIs(message.id, request.headers['x-user']);
     await pause();
-    if (answers === 'json') {
-      return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-    }
+    if (answers === 'json') return sendJson(response, 200, answer);
     startEvents(response)(answer);
     return response.end();
   });
-  return [server, `${server.origin}/mcp`];
 }
 
-describe.each(Object.keys(servers))('over %s', name => {
+function startLegacyWhoIs(): Promise<HttpTestServer> {
+  return startLegacySse({
+    onMessage: ({ id, method }, { request, stream }) => {
+      if (method !== 'tools/call') return undefined;
+      const answer = whoIs(id, request.headers['x-user']);
+      void pause().then(() => stream.write(`data: ${JSON.stringify(answer)}\n\n`));
+      return 'handled';
+    },
+  });
+}
+
+const servers = [
+  ['Streamable HTTP with JSON answers', () => startWhoIs('json')],
+  ['Streamable HTTP with event streams', () => startWhoIs('stream')],
+  ['HTTP+SSE', startLegacyWhoIs],
+] as const;
+
+describe.each(servers)('over %s', (_name, start) => {
   verifies(
     ['S025', 'S026', 'S027', 'S028'],
     '50 interleaved calls with their own contexts never mix',
     async () => {
-      const [server, url] = (await servers[name]?.()) ?? [];
-      if (server === undefined || url === undefined) throw new Error('no server');
-      await using _ = server;
-      await using client = openClient({ who: { url, fetch: asUser } });
+      await using server = await start();
+      await using client = openClient({ who: { url: `${server.origin}/sse`, fetch: asUser } });
       const whoAmI = await executeOf(client, 'who_echo');
       const users = Array.from({ length: 50 }, (_, n) => `user-${n}`);
       const answers = await Promise.all(
@@ -83,10 +85,9 @@ describe.each(Object.keys(servers))('over %s', name => {
   );
 });
 
-verifies(['S027'], 'contexts of interleaved agent runs reach the fetch of their own calls', async () => {
-  const [server, url] = await startWhoIs('json');
-  await using _ = server;
-  await using client = openClient({ who: { url, fetch: asUser } });
+verifies('S027', 'contexts of interleaved agent runs reach the fetch of their own calls', async () => {
+  await using server = await startWhoIs('json');
+  await using client = openClient({ who: { url: `${server.origin}/mcp`, fetch: asUser } });
   const tools = await client.listTools();
   const users = Array.from({ length: 10 }, (_, n) => `user-${n}`);
   await Promise.all(
@@ -97,19 +98,15 @@ verifies(['S027'], 'contexts of interleaved agent runs reach the fetch of their 
     }),
   );
   const calls = server.requests.filter(({ message }) => message?.method === 'tools/call');
-  const pairs = calls.map(({ message, headers }) => [
-    (message?.params?.['arguments'] as { for: string }).for,
-    headers['x-user'],
-  ]);
-  expect(pairs.toSorted()).toEqual(users.map(user => [user, user]).toSorted());
+  const byUser = calls.map(({ message, headers }) => [headers['x-user'], message?.params?.['arguments']]);
+  expect(calls).toHaveLength(users.length);
+  expect(Object.fromEntries(byUser)).toEqual(Object.fromEntries(users.map(user => [user, { for: user }])));
 });
 
 verifies('S026', 'a call that finds no connection makes one outside of its context', async () => {
-  const [server, url] = await startWhoIs('json');
-  await using _ = server;
-  await using client = openClient({ who: { url, fetch: asUser } });
+  await using server = await startWhoIs('json');
+  await using client = openClient({ who: { url: `${server.origin}/mcp`, fetch: asUser } });
   const whoAmI = await executeOf(client, 'who_echo');
-  await client.reconnectServer('who');
   await client.disconnect('who');
   const before = server.requests.length;
   const requestContext = new RequestContext([['user', 'u']]);

@@ -1,10 +1,11 @@
 /** The public surface, pinned: every exported name with its kind, per entry. A change shows in the snapshot files. */
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 
-const root = fileURLToPath(new URL('../..', import.meta.url)).slice(0, -1);
+const root = path.resolve(fileURLToPath(import.meta.url), '../../..');
 const require = createRequire(import.meta.url);
 const entries = ['index', 'client/index', 'server/index'];
 

@@ -99,5 +99,5 @@ verifies('D07', 'whatever a tool returns can be shown to a model', () => {
 });
 
 test('JSON is its own JSON value', () => {
-  fc.assert(fc.property(json, value => expect(toJsonValue(value)).toBe(value)));
+  fc.assert(fc.property(json, value => toJsonValue(value) === value));
 });

@@ -40,9 +40,7 @@ verifies('B75', 'it ends as well after a connect that failed', async () => {
 });
 
 for (const [what, end] of [
-  ['SIGINT', { code: null, signal: 'SIGINT' }],
   ['SIGTERM', { code: null, signal: 'SIGTERM' }],
-  ['SIGHUP', { code: null, signal: 'SIGHUP' }],
   ['exit 7', { code: 7, signal: null }],
 ] as const) {
   verifies(

@@ -1,5 +1,11 @@
 /** The requirement rows built so far; each is cited by a test or says why it is deferred. */
-import type { RequirementRow } from './requirements.ts';
+
+export interface RequirementRow {
+  /** What the row demands, in one sentence. */
+  readonly sentence: string;
+  /** Set where a row is known and not built; the reason why. */
+  readonly deferred?: string;
+}
 
 export const rows: Readonly<Record<string, RequirementRow>> = {
   S001: { sentence: 'MCPClient is a class exported from the package root' },

@@ -14,7 +14,7 @@ async function shownToModel(output: unknown, args: object = {}): Promise<unknown
   const prompts: { role: string; content: unknown }[][] = [];
   const model = new MastraLanguageModelV2Mock({
     doGenerate: async options => {
-      prompts.push(options.prompt as { role: string; content: unknown }[]);
+      prompts.push(options.prompt);
       const content =
         prompts.length === 1
           ? [{ type: 'tool-call' as const, toolCallId: '1', toolName: 't', input: JSON.stringify(args) }]

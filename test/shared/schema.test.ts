@@ -224,7 +224,7 @@ describe('hostile schemas', () => {
     for (const schema of [
       { properties: { a: { not: costly } } },
       { properties: { a: { oneOf: [costly, { type: 'string', minLength: 1 }] } } },
-      { properties: { a: { if: costly, then: { minLength: 3 } } } },
+      { properties: { a: { if: { not: costly }, else: { minLength: 3 } } } },
       { patternProperties: { '(a+)+$': {} }, additionalProperties: false },
     ]) {
       expect(validateJson(schema, value)).toEqual([]);

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Mastra } from '@mastra/core/mastra';
 import { getOrCreateSpan, SpanType } from '@mastra/core/observability';
-import { Observability } from '@mastra/observability';
+import { Observability, TestExporter } from '@mastra/observability';
 import { context, propagation, ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
 import type { Context, ContextManager, TextMapPropagator } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -27,7 +27,8 @@ describe('a span of Mastra', () => {
   });
 
   verifies('D18', 'continues the trace that came in _meta', () => {
-    const observability = new Observability({ configs: { default: { serviceName: 'test', exporters: [] } } });
+    const exporters = [new TestExporter()];
+    const observability = new Observability({ configs: { default: { serviceName: 'test', exporters } } });
     const mastra = new Mastra({ observability, logger: false });
     const parent = fromTraceMeta({ traceparent });
     const span = getOrCreateSpan({

@@ -24,7 +24,7 @@ export function runHost(options: {
   const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(options)]);
   let errors = '';
   child.stderr.on('data', chunk => (errors += String(chunk)));
-  const exit = once(child, 'exit').then(([code, signal]) => ({ code, signal }) as Awaited<Host['exit']>);
+  const exit = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
   const ready = Promise.race([
     once(child.stdout, 'data').then(() => undefined),
     exit.then(end => Promise.reject(new Error(`The host ended with ${JSON.stringify(end)}: ${errors}`))),

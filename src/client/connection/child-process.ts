@@ -35,7 +35,7 @@ const MAX_QUEUED_BYTES = 8 * 1024 * 1024;
 const STEP_MS = 2000;
 /** After SIGKILL there is nothing to wait for but the kernel. */
 const KILLED_MS = 900;
-const POLL_MS = 15;
+const POLL_MS = 25;
 /** Limit for reading what a child had written before it exited. */
 const DRAIN_MS = 500;
 /** How long a closed pipe may wait for the exit that explains it. */
@@ -133,6 +133,7 @@ export class ChildProcess implements OwnedChild {
       if (child.pid !== undefined) this.#adopt(child);
       await spawned;
     } catch (error) {
+      this.#stderr.end();
       throw toStartFailure(command, error);
     }
   }
@@ -141,17 +142,22 @@ export class ChildProcess implements OwnedChild {
    * Hands text to the child. A child that does not read leaves a queue of at most 8 MiB; a single larger text is taken
    * when nothing waits before it.
    *
-   * @throws TransportFailure `backpressure` when the queue is full
+   * @throws TransportFailure `backpressure` when the queue is full, `lost` when nobody can read any more; in both cases
+   * nothing was handed over
    */
   write(text: string): void {
     const stdin = this.#child?.stdin;
-    if (stdin?.writable !== true) return;
+    if (this.#exited || stdin?.writable !== true) {
+      throw new TransportFailure('lost', 'the server process is gone', { mayHaveExecuted: false });
+    }
     const queued = stdin.writableLength;
     if (queued === 0) {
       stdin.write(text);
       return;
     }
-    const size = queued + Buffer.byteLength(text);
+    // A text has at least as many bytes as characters; to count them exactly would copy it.
+    const atLeast = queued + text.length;
+    const size = atLeast > MAX_QUEUED_BYTES ? atLeast : queued + Buffer.byteLength(text);
     if (size > MAX_QUEUED_BYTES) {
       throw new TransportFailure(
         'backpressure',

@@ -192,8 +192,9 @@ function toMastraTool(name: string, given: ToolLike): Tool {
 function ownSchema(schema: unknown): PublicSchema | undefined {
   const resolved: unknown = typeof schema === 'function' ? (schema as () => unknown)() : schema;
   if (typeof resolved !== 'object' || resolved === null) return undefined;
+  // The AI SDK's own wrapper, unless its maker gave it a validator.
   const isBare = 'jsonSchema' in resolved && typeof Reflect.get(resolved, 'validate') !== 'function';
-  const json = isBare ? toJsonSchema(resolved as PublicSchema, 'input') : plainJsonSchemaOf(resolved);
+  const json = plainJsonSchemaOf(isBare ? resolved.jsonSchema : resolved);
   return json === undefined ? resolved : toStandardSchema(json, { missingDefaults: 'refuse' });
 }
 

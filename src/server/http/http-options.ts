@@ -163,6 +163,11 @@ function strings(option: string, value: readonly string[] | undefined): readonly
   return value.map(entry => entry.toLowerCase());
 }
 
+function object(option: string, value: unknown): void {
+  if (value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value))) return;
+  invalid(option, 'must be an object');
+}
+
 function callback<T>(option: string, value: T | undefined): T | undefined {
   if (value !== undefined && typeof value !== 'function') invalid(option, 'must be a function');
   return value;
@@ -210,6 +215,9 @@ export function resolveHTTPSecurity(
   options: MCPServerHTTPSecurityOptions,
   base: HTTPSettings = DEFAULT_HTTP_SETTINGS,
 ): HTTPSettings {
+  object('cors', options.cors);
+  object('limits', options.limits);
+  object('limits.maxStreamBacklog', options.limits?.maxStreamBacklog);
   return {
     ...base,
     allowedHosts: strings('allowedHosts', options.allowedHosts) ?? base.allowedHosts,
@@ -230,6 +238,8 @@ export function resolveHTTPOptions(
   base: HTTPSettings,
 ): HTTPSettings {
   if (options === undefined) return base;
+  object('options', options);
+  object('eventStore', options.eventStore);
   const serverless = options.serverless === true;
   const generate = callback('sessionIdGenerator', options.sessionIdGenerator);
   const sessionless = 'sessionIdGenerator' in options && generate === undefined;

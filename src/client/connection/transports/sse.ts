@@ -51,6 +51,8 @@ class SseTransport implements Transport {
   /** Ends a `start()` under way, which the SDK leaves pending when it is closed. */
   #stopStart: ((failure: TransportFailure) => void) | undefined;
   readonly #current = new AsyncLocalStorage<Attempt>();
+  /** Messages being sent; each has a signal of its own, since listeners pile up on one that is shared. */
+  readonly #sending = new Set<AbortController>();
   #opened = false;
   #closed = false;
 
@@ -107,6 +109,7 @@ class SseTransport implements Transport {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopStart?.(this.closeFailure ?? closed());
+    for (const controller of this.#sending) controller.abort();
     await this.#inner.close();
   }
 
@@ -118,9 +121,15 @@ class SseTransport implements Transport {
   }
 
   async #post(url: string | URL, init: RequestInit): Promise<Response> {
-    const response = await this.#reach(this.#wire, url, init);
-    if (response.ok || this.#leaveToOAuth(response)) return response;
-    throw await toRefusal(response, this.#sentRequest());
+    const controller = new AbortController();
+    this.#sending.add(controller);
+    try {
+      const response = await this.#reach(this.#wire, url, { ...init, signal: controller.signal });
+      if (response.ok || this.#leaveToOAuth(response)) return response;
+      throw await toRefusal(response, this.#sentRequest());
+    } finally {
+      this.#sending.delete(controller);
+    }
   }
 
   async #openStream(url: string | URL, init: RequestInit): Promise<Response> {
