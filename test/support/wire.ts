@@ -1,12 +1,10 @@
 /** A client and the fixture server joined by each way there is; everything is closed with the wire. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { MCPClient } from '../../src/client/index.ts';
 import type { HttpServerDefinition, StdioServerDefinition } from '../../src/client/index.ts';
 import type { MCPServer } from '../../src/server/index.ts';
 import { createFixtureServer } from './fixture-server.ts';
+import { serveHttp } from './serve-http.ts';
 
 /**
  * `fetch`: in this process, through `server.fetch`. `http`: node:http with sessions. `stateless`: serverless with one
@@ -35,26 +33,6 @@ interface WireOptions {
 
 let count = 0;
 
-interface Listener {
-  readonly url: URL;
-  close(): void;
-}
-
-/** Serves `startHTTP` on a free port, as a host with a node:http server of its own does. */
-async function listen(server: MCPServer, httpOptions: { readonly options?: object }): Promise<Listener> {
-  const listener = createServer((req, res) => {
-    const url = new URL(req.url ?? '/', 'http://127.0.0.1');
-    void server.startHTTP({ url, httpPath: '/mcp', req, res, ...httpOptions });
-  });
-  await once(listener.listen(0, '127.0.0.1'), 'listening');
-  const { port } = listener.address() as AddressInfo;
-  const close = (): void => {
-    listener.close();
-    listener.closeAllConnections();
-  };
-  return { url: new URL(`http://127.0.0.1:${port}/mcp`), close };
-}
-
 /** Joins a client to the fixture server; the server is called `fixture` in the client. */
 export async function wire(kind: WireKind, options: WireOptions = {}): Promise<Wire> {
   count += 1;
@@ -74,8 +52,8 @@ export async function wire(kind: WireKind, options: WireOptions = {}): Promise<W
   }
   const server = createFixtureServer(options.server);
   const serverless = { serverless: true, ...(kind === 'streaming' ? { serverlessStreaming: true } : {}) };
-  const httpOptions = kind === 'http' ? {} : { options: serverless };
-  const listener = kind === 'fetch' ? undefined : await listen(server, httpOptions);
+  const httpOptions = kind === 'http' ? undefined : serverless;
+  const listener = kind === 'fetch' ? undefined : await serveHttp(server, httpOptions);
   const definition: HttpServerDefinition = {
     url: listener?.url ?? 'http://127.0.0.1/mcp',
     ...(listener === undefined ? { fetch: (url, init) => server.fetch(new Request(url, init)) } : {}),
@@ -88,7 +66,7 @@ export async function wire(kind: WireKind, options: WireOptions = {}): Promise<W
     [Symbol.asyncDispose]: async () => {
       await client.disconnect();
       await server.close();
-      listener?.close();
+      await listener?.[Symbol.asyncDispose]();
     },
   };
 }
