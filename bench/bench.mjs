@@ -69,15 +69,11 @@ async function main(options) {
   const machine = { node: process.version, cores: os.availableParallelism(), load: os.loadavg() };
   const file = options.out ?? resolve(ROOT, 'bench/results', `${started}.json`);
   mkdirSync(dirname(resolve(file)), { recursive: true });
-  writeFileSync(
-    file,
-    JSON.stringify({ started, machine, settings, rows, failures: [...failures], records }, null, 2),
-  );
+  const result = { started, machine, settings, rows, failures: [...failures], records };
+  writeFileSync(file, JSON.stringify(result, null, 2));
 
   console.log(formatTable(rows, settings.targets));
-  console.log(
-    `\nRatio to raw in the same round, median (min-max) of ${settings.rounds}; below 1 is cheaper.`,
-  );
+  console.log(`\nRatio to raw in the same round, median (min-max) of ${settings.rounds}; below 1: cheaper.`);
   console.log(`Load average ${machine.load[0].toFixed(1)} on ${machine.cores} cores, ${seconds()}.`);
   for (const failure of failures) console.log(`FAILED ${failure}`);
   console.log(`Written to ${file}`);

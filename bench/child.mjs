@@ -61,13 +61,8 @@ export const stdioEndpoint = (target, profile) => ({
   args: [...nodeFlags(profile), WORKER, JSON.stringify({ target, stdio: true })],
 });
 
-/** @param profile where to write a CPU profile: `{ folder, name }` */
-const nodeFlags = profile =>
-  profile
-    ? [
-        ...NODE_FLAGS,
-        '--cpu-prof',
-        `--cpu-prof-dir=${profile.folder}`,
-        `--cpu-prof-name=${profile.name}.cpuprofile`,
-      ]
-    : NODE_FLAGS;
+/** @param profile where to write a CPU profile, if at all: `{ folder, file }` */
+function nodeFlags(profile) {
+  if (!profile) return NODE_FLAGS;
+  return [...NODE_FLAGS, '--cpu-prof', '--cpu-prof-dir', profile.folder, '--cpu-prof-name', profile.file];
+}

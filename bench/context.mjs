@@ -8,7 +8,7 @@ export function jobContext(job, settings, { records, failures }) {
   const children = [];
   let peer;
   const profile = (target, role) =>
-    settings.profiles && { folder: settings.profiles, name: `${job}-${target.name}-${role}` };
+    settings.profiles && { folder: settings.profiles, file: `${job}-${target.name}-${role}.cpuprofile` };
   const start = async (target, role) => {
     const child = await startChild(target, profile(target, role));
     children.push(child);

@@ -19,15 +19,11 @@ const MUST = {
 /** One entry per row: per target the spread of its costs and of its ratios to the base in the same round. */
 export function summarise(records, { judge }) {
   return [...groupBy(records, 'row')].map(([row, all]) => {
-    const base = new Map(
-      all.filter(({ target }) => target === BASE.name).map(({ round, value }) => [round, value]),
-    );
+    const base = new Map(all.filter(r => r.target === BASE.name).map(r => [r.round, r.value]));
     const targets = {};
     for (const [target, own] of groupBy(all, 'target')) {
-      const ratios = own
-        .filter(({ round }) => base.has(round))
-        .map(({ round, value }) => value / base.get(round));
-      targets[target] = { cost: spread(own.map(record => record.value)), ratio: spread(ratios) };
+      const ratios = own.map(r => r.value / base.get(r.round)).filter(Number.isFinite);
+      targets[target] = { cost: spread(own.map(r => r.value)), ratio: spread(ratios) };
     }
     const must = judge ? MUST[row] : undefined;
     const ours = targets.ours?.ratio?.median;

@@ -20,11 +20,7 @@ export function parseTargets(text, published) {
     raw: BASE,
     floor: FLOOR,
     ours: build(resolve(ROOT, 'dist/index.mjs')),
-    published: {
-      kind: 'mastra',
-      module: '@mastra/mcp-published',
-      home: urlOf(resolve(published, 'package.json')),
-    },
+    published: { ...build(resolve(published, 'package.json')), module: '@mastra/mcp-published' },
   };
   const targets = text.split(',').map(item => {
     const [name, source = name] = item.split(/=(.*)/s);
@@ -42,8 +38,7 @@ export async function requireTarget(target) {
     await (await startChild(target)).stop();
   } catch (error) {
     const hint = remedy[target.name] ?? 'see bench/README.md';
-    throw new UsageError(
-      `target ${target.name} cannot be loaded (${hint}): ${error.message.replace(/\n\s+at .*/g, '')}`,
-    );
+    const reason = error.message.replace(/\n\s+at .*/g, '');
+    throw new UsageError(`target ${target.name} cannot be loaded (${hint}): ${reason}`);
   }
 }

@@ -9,6 +9,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { verifies } from './requirements/requirements.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const FENCE = /<!-- region: (?<file>\S+)#(?<name>\S+) -->\s*```\w+\n(?<code>.*?)^```$/gms;
@@ -98,4 +99,35 @@ test('every error code is explained, and none that does not exist', async () => 
   const codes = (matches: Iterable<RegExpMatchArray>): string[] =>
     [...new Set([...matches].map(match => match[1] ?? ''))].toSorted();
   expect(codes(inDocuments)).toEqual(codes(inSource));
+});
+
+/** Text of a document on one line, without what makes it look good. */
+const plain = async (file: string): Promise<string> =>
+  (await read(file)).replaceAll(/[*`]/g, '').replaceAll(/\s+/g, ' ');
+
+verifies('S019', 'the documents warn of server definitions from untrusted sources', async () => {
+  expect(await plain('docs/client/connecting.md')).toContain(
+    'command, args and env of an untrusted configuration file are untrusted code',
+  );
+  expect(await plain('docs/client/processes.md')).toContain('env is forwarded as it is, and command is run');
+});
+
+verifies('S060', 'the documents call annotations untrusted wherever they explain them', async () => {
+  expect(await plain('docs/client/approval.md')).toContain('Annotations are untrusted');
+  expect(await plain('docs/client/tools.md')).toContain('claims of the server, not a security boundary');
+});
+
+verifies('S067', 'the documents warn of forwarded instructions', async () => {
+  expect(await plain('docs/client/instructions.md')).toContain(
+    'The text enters the system prompt as the server wrote it, only cut',
+  );
+});
+
+verifies('S075', 'the documents call results untrusted input', async () => {
+  expect(await plain('docs/client/tools.md')).toContain('Results are untrusted input');
+});
+
+test('the documents say how to ask and to answer with care', async () => {
+  expect(await plain('docs/client/elicitation.md')).toContain('Never accept on the user');
+  expect(await plain('docs/server/context.md')).toContain('Never ask for passwords');
 });

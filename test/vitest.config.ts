@@ -1,6 +1,6 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   test: {
     dir: 'test',
     include: ['**/*.test.ts'],
@@ -9,8 +9,10 @@ export default defineConfig({
     env: { MASTRA_TELEMETRY_DISABLED: '1' },
     testTimeout: 20_000,
     hookTimeout: 20_000,
-    dangerouslyIgnoreUnhandledErrors: false,
     pool: 'forks',
     maxWorkers: 2,
+    typecheck: { enabled: true, include: ['types/**/*.test-d.ts'], tsconfig: 'test/types/tsconfig.json' },
   },
 });
+
+export default config;

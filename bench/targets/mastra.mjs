@@ -31,14 +31,10 @@ export async function load({ module, home }) {
     return {
       connectMemory,
       startStdio: () => server.startStdio(),
-      handle: (req, res, url) =>
-        server.startHTTP({
-          url,
-          httpPath: url.pathname,
-          req,
-          res,
-          ...(url.pathname === '/serverless' && { options: { serverless: true } }),
-        }),
+      handle(req, res, url) {
+        const options = url.pathname === '/serverless' ? { serverless: true } : {};
+        return server.startHTTP({ url, httpPath: url.pathname, req, res, options });
+      },
     };
   }
 

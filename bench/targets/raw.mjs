@@ -35,10 +35,7 @@ export function serve({ tools: count = 0 } = {}) {
     startStdio: () => makeServer(tools).connect(new StdioServerTransport()),
     async handle(req, res, url) {
       if (url.pathname === '/serverless') {
-        const transport = new StreamableHTTPServerTransport({
-          sessionIdGenerator: undefined,
-          enableJsonResponse: true,
-        });
+        const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
         await makeServer(tools).connect(transport);
         return transport.handleRequest(req, res);
       }
@@ -58,10 +55,8 @@ export function serve({ tools: count = 0 } = {}) {
 
 export async function connect({ url, command, args }) {
   const client = new Client(IDENTITY, { capabilities: {} });
-  const transport = url
-    ? new StreamableHTTPClientTransport(new URL(url))
-    : new StdioClientTransport({ command, args });
-  await client.connect(transport);
+  const stdio = () => new StdioClientTransport({ command, args });
+  await client.connect(url ? new StreamableHTTPClientTransport(new URL(url)) : stdio());
   return {
     call: (name, input) => client.callTool({ name, arguments: input }),
     list: async () => (await client.listTools()).tools,

@@ -1,12 +1,10 @@
 /** Mastra tools for any MCP client, over Streamable HTTP. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import { MCPClient } from '../../src/index.ts';
 // #region server
 import { createTool } from '@mastra/core/tools';
 import { z } from 'zod';
-// #endregion server
-import { MCPClient } from '../../src/index.ts';
-// #region server
 import { MCPServer } from '../../src/index.ts';
 
 const count_words = createTool({

@@ -10,7 +10,7 @@ import type { MCPServerHTTPOptions, ServerDetailInfo, ServerInfo } from '@mastra
 import type { RequestContext } from '@mastra/core/request-context';
 import type { InternalCoreTool } from '@mastra/core/tools';
 import type { Workflow } from '@mastra/core/workflows';
-import { MCPConfigurationError, MCPServerError } from '../shared/errors.ts';
+import { isMCPError, MCPConfigurationError, MCPServerError } from '../shared/errors.ts';
 import type { ElicitParams, ElicitResult } from './calls/ask.ts';
 import { ANONYMOUS, createAuthorization, principalOf } from './calls/authorization.ts';
 import type { Authorization } from './calls/authorization.ts';
@@ -111,8 +111,12 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
       serverName: this.name,
       serverVersion: this.version,
       toolApproval: resolved.toolApproval,
-      onFailure: error =>
-        this.logger.error(`Tool ${JSON.stringify(error.toolName)} failed`, { error: error.cause }),
+      onFailure: ({ toolName, cause }) => {
+        const message = `Tool ${JSON.stringify(toolName)} failed`;
+        // Errors of ours are about the caller, who was told.
+        if (isMCPError(cause)) this.logger.debug(message, { error: cause });
+        else this.logger.error(message, { error: cause });
+      },
     };
     this.#binding = this.#createBinding();
     this.toolActions = this.#createToolActions();

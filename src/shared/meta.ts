@@ -19,9 +19,9 @@ export const UI_META_KEY = 'ui';
 /** The older, flat spelling of `ui.resourceUri`, which hosts still read. */
 export const UI_RESOURCE_URI_META_KEY = 'ui/resourceUri';
 /** Id of a run that waits for an answer. */
-export const RUN_ID_META_KEY = 'mastra/runId';
+const RUN_ID_META_KEY = 'mastra/runId';
 /** What a run that waits has told about itself. */
-export const SUSPEND_PAYLOAD_META_KEY = 'mastra/suspendPayload';
+const SUSPEND_PAYLOAD_META_KEY = 'mastra/suspendPayload';
 
 /** A run that waits for an answer. */
 export interface Suspension {

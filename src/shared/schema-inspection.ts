@@ -14,7 +14,7 @@ export interface SchemaDefect {
 }
 
 /** Schemas nested deeper than this are not used. */
-export const MAX_SCHEMA_DEPTH = 256;
+const MAX_SCHEMA_DEPTH = 256;
 
 const TYPES: readonly unknown[] = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 

@@ -34,10 +34,10 @@ const MAP = new Set([
 ]);
 
 /** What a keyword must hold to hold schemas: one, a list or a map of them. `items` may be one or a list. */
-export type ApplicatorKind = 'one' | 'list' | 'map' | 'one-or-list';
+type ApplicatorKind = 'one' | 'list' | 'map' | 'one-or-list';
 
 /** Tells how a keyword holds schemas; `undefined` for a keyword that holds none. */
-export function applicatorKind(keyword: string): ApplicatorKind | undefined {
+function applicatorKind(keyword: string): ApplicatorKind | undefined {
   if (keyword === 'items') return 'one-or-list';
   if (ONE.has(keyword)) return 'one';
   if (LIST.has(keyword)) return 'list';
@@ -97,12 +97,11 @@ function mapKeyword(keyword: string, value: unknown, map: (subschema: unknown) =
   );
 }
 
-/** Escapes one segment of a JSON Pointer. @see https://www.rfc-editor.org/rfc/rfc6901 */
-export function escapePointer(segment: string): string {
+function escapePointer(segment: string): string {
   return segment.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Undoes {@link escapePointer}. */
+/** Reads one segment of a JSON Pointer. @see https://www.rfc-editor.org/rfc/rfc6901 */
 export function unescapePointer(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -4,7 +4,7 @@
  * Owns the copy of a schema that the interpreter reads and may write to, the choice of the dialect, and what is left
  * out because it could block the process. Fetches nothing and does not change the schema it is given.
  */
-import { dereference, ignoredKeyword, validate as interpret } from '@cfworker/json-schema';
+import { dereference, format as formats, ignoredKeyword, validate as interpret } from '@cfworker/json-schema';
 import type { OutputUnit, Schema, SchemaDraft } from '@cfworker/json-schema';
 import { forEachSubschema, isJsonObject, mapSubschemas, type JsonObject } from './schema-keywords.ts';
 import { toRunnablePattern } from './schema-patterns.ts';
@@ -53,7 +53,7 @@ export function createValidator(schema: JsonObject, mode: ValidatorMode): Valida
   const draft = draftOf(schema);
   const copy = copySchema(schema, draft, mode);
   const lookup = copy.refs.length === 0 ? {} : indexSchemas(copy.root);
-  const missing = copy.refs.find(ref => ref.$ref !== undefined && !((ref.__absolute_ref__ ?? '') in lookup));
+  const missing = copy.refs.find(({ __absolute_ref__: uri = '' }) => !(uri in lookup));
   if (missing !== undefined) {
     throw new SchemaUnusableError(`$ref ${JSON.stringify(missing['$ref'])} leads nowhere`);
   }
@@ -110,7 +110,6 @@ function toWire(value: unknown): { readonly value: unknown } | undefined {
 /** Keywords whose own error says nothing: the errors of their subschemas follow it. */
 const FRAMES = new Set([
   '$ref',
-  '$recursiveRef',
   'additionalItems',
   'additionalProperties',
   'allOf',
@@ -222,10 +221,10 @@ class SchemaCopier {
   }
 
   #adjustIdentity(copy: Record<string, unknown>): void {
-    const { $id, $ref, $recursiveRef } = copy;
+    adjustRecursion(copy, this.#draft);
+    const { $id, $ref } = copy;
     if (this.#draft !== '4' || typeof copy['id'] !== 'string') delete copy['id'];
     if ($id !== undefined && !(typeof $id === 'string' && URL.canParse($id, NO_BASE))) delete copy['$id'];
-    if ($recursiveRef !== undefined) this.#refs.push(copy);
     if ($ref === undefined) return;
     if (typeof $ref === 'string' && this.#isLocal($ref)) {
       this.#refs.push(copy);
@@ -306,6 +305,13 @@ function collectIds(root: JsonObject): ReadonlySet<string> {
   return ids;
 }
 
+/** The interpreter loses its way in 2019-09 recursion, which means the same as `$ref` within one document. */
+function adjustRecursion(copy: Record<string, unknown>, draft: SchemaDraft): void {
+  if (draft === '2019-09' && copy['$recursiveRef'] === '#') copy['$ref'] ??= '#';
+  delete copy['$recursiveRef'];
+  delete copy['$recursiveAnchor'];
+}
+
 /** OpenAPI and draft-04 write exclusive bounds as a boolean beside the bound. */
 function adjustBounds(copy: Record<string, unknown>, draft: SchemaDraft): void {
   if (draft === '4') return;
@@ -336,8 +342,9 @@ function adjustNullable(copy: Record<string, unknown>): void {
 
 /** The interpreter compares every item with every other, and one of its formats runs an exponential pattern. */
 function adjustCost(copy: Record<string, unknown>): void {
-  if (copy['format'] === 'url') delete copy['format'];
-  const { uniqueItems, allOf } = copy;
+  const { format, uniqueItems, allOf } = copy;
+  if (format === 'url' || typeof format !== 'string' || !Object.hasOwn(formats, format))
+    delete copy['format'];
   if (uniqueItems !== true) return;
   delete copy['uniqueItems'];
   const unlessLong = { if: { minItems: MAX_UNIQUE_ITEMS + 1 }, else: { uniqueItems } };

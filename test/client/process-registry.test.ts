@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type * as registry from '../../src/client/connection/process-registry.ts';
 import {
   claimInstance,
@@ -12,6 +12,9 @@ import {
 } from '../../src/client/connection/process-registry.ts';
 import { verifies } from '../requirements/requirements.ts';
 import { isRunning, until } from '../support/processes.ts';
+
+// Each host loads a compiler first.
+vi.setConfig({ testTimeout: 60_000 });
 
 const EVENTS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'exit'] as const;
 const counts = (): number[] => EVENTS.map(event => process.listenerCount(event));
@@ -78,7 +81,7 @@ async function runHost(mode: string, sources: readonly string[], processes: numb
   host.stderr.on('data', chunk => (errors += String(chunk)));
   const exit = once(host, 'exit').then(([code, signal]) => ({ code, signal }));
   const pids = (): number[] => [...output.matchAll(/child=(\d+);/g)].map(match => Number(match[1]));
-  await until('the children are up', () => pids().length === processes);
+  await until('the children are up', () => pids().length === processes, 30_000);
   return {
     exit,
     pids: pids(),
@@ -143,6 +146,7 @@ verifies(['R20', 'S083', 'B75'], 'leaves no process when the host exits or crash
     ['throw', 1],
   ] as const) {
     const host = await runHost(mode, [stubborn, wrapper], 3);
+    host.signal('SIGUSR2');
     expect(await host.exit).toEqual({ code, signal: null });
     await until('nothing is left', () => host.running().length === 0, 1000);
   }

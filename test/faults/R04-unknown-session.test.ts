@@ -12,10 +12,10 @@ import {
 
 /** A server with sessions that can forget them all, as a restart does. Counts executions by argument. */
 async function startForgetful(): Promise<
-  HttpTestServer & { forget(): void; executions: Map<unknown, number> }
+  HttpTestServer & { forget(): void; executions: Map<string, number> }
 > {
   const sessions = new Set<string>();
-  const executions = new Map<unknown, number>();
+  const executions = new Map<string, number>();
   const server = await startHttp((request, response) => {
     const { message, headers } = request;
     if (request.method !== 'POST' || message === undefined) return response.writeHead(405).end();
@@ -26,7 +26,7 @@ async function startForgetful(): Promise<
     }
     if (!sessions.has(String(headers['mcp-session-id']))) return response.writeHead(404).end();
     if (message.method === 'tools/call') {
-      const { n: key } = message.params?.['arguments'] as { n: unknown };
+      const key = JSON.stringify(message.params?.['arguments']);
       executions.set(key, (executions.get(key) ?? 0) + 1);
     }
     return answerPlainly(request, response);
@@ -45,8 +45,8 @@ verifies('R4', 'after a restart the next call runs once in a new session, within
   expect(performance.now() - started).toBeLessThan(1500);
   expect(server.count('POST', 'initialize')).toBe(2);
   expect([...server.executions]).toEqual([
-    [1, 1],
-    [2, 1],
+    ['{"n":1}', 1],
+    ['{"n":2}', 1],
   ]);
 });
 

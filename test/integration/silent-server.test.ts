@@ -5,7 +5,7 @@ import { openClient } from '../support/client.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { answerPlainly, startHttp } from '../support/http-server.ts';
 
-const CONNECT_TIMEOUT = 4000;
+const CONNECT_TIMEOUT = 6000;
 /** Half a second, three times. */
 const SLACK = 1500;
 

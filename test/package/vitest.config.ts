@@ -6,7 +6,7 @@ export default defineConfig({
     dir: 'test/package',
     include: ['**/*.test.ts'],
     environment: 'node',
-    testTimeout: 180_000,
+    testTimeout: 300_000,
     hookTimeout: 180_000,
     pool: 'forks',
     maxWorkers: 2,

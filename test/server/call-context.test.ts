@@ -6,7 +6,7 @@ import { InMemoryStore } from '@mastra/core/storage';
 import { createTool } from '@mastra/core/tools';
 import type { ToolExecutionContext } from '@mastra/core/tools';
 import { createStep, createWorkflow } from '@mastra/core/workflows';
-import { ListRootsRequestSchema, ListRootsResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ListRootsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { MCPServer } from '../../src/server/index.ts';
@@ -28,6 +28,12 @@ function spy(run: (context: Seen) => unknown) {
 
 const serverOf = (tools: ToolsInput, more: Partial<MCPServerConfig> = {}): MCPServer =>
   new MCPServer({ name: 'srv', version: '1.0.0', tools, ...more });
+
+function tenantContext(tenant: string): RequestContext {
+  const context = new RequestContext();
+  context.set('tenant', tenant);
+  return context;
+}
 
 const authInfo = { token: 'secret-token', clientId: 'c1', scopes: ['a'], extra: { subject: 'u1' } };
 
@@ -82,35 +88,33 @@ describe('context.mcp.extra', () => {
   verifies('S152', 'sends raw notifications and requests, in both spellings', async () => {
     const got: unknown[] = [];
     const raw = spy(async ({ mcp }) => {
-      const extra = mcp?.extra as unknown as Record<
-        'sendRequest' | 'sendNotification',
-        (...a: unknown[]) => Promise<unknown>
-      > & {
-        mcpReq: { send: (...a: unknown[]) => Promise<unknown> };
+      type Send = (...args: readonly unknown[]) => Promise<unknown>;
+      const extra = mcp?.extra as unknown as Record<'sendRequest' | 'sendNotification', Send> & {
+        readonly mcpReq: { readonly send: Send };
       };
       await extra.sendNotification({
         method: 'notifications/message',
         params: { level: 'info', data: 'raw' },
       });
-      got.push(await extra.sendRequest({ method: 'roots/list' }, ListRootsResultSchema, { timeout: 1000 }));
-      got.push(await extra.mcpReq.send({ method: 'roots/list' }, { timeout: 1000 }));
-      await expect(
-        extra.sendRequest({ method: 'roots/list' }, z.object({ nope: z.string() })),
-      ).rejects.toMatchObject({
+      const list = { method: 'roots/list' };
+      got.push(await extra.sendRequest(list, ListRootsResultSchema, { timeout: 1000 }));
+      got.push(await extra.mcpReq.send(list, { timeout: 1000 }));
+      await expect(extra.sendRequest(list, z.object({ nope: z.string() }))).rejects.toMatchObject({
         code: 'MCP_SERVER_PARAMS_INVALID',
+      });
+      await expect(extra.sendRequest({ method: 'sampling/createMessage' })).rejects.toMatchObject({
+        code: 'MCP_SERVER_CLIENT_CAPABILITY_MISSING',
       });
       return 'done';
     });
     const logged: unknown[] = [];
-    const server = serverOf({ raw });
-    await using caller = await callInMemory(server, {
+    await using caller = await callInMemory(serverOf({ raw }), {
+      roots: ['file:///tmp'],
       onNotification: (method, params) => logged.push([method, params]),
     });
-    caller.client.registerCapabilities = caller.client.registerCapabilities.bind(caller.client);
-    expect(await caller.text('raw')).toContain('does not support roots');
+    expect(await caller.text('raw')).toBe('done');
     expect(logged).toEqual([['notifications/message', { level: 'info', data: 'raw' }]]);
-    expect(got).toEqual([]);
-    expect(ListRootsRequestSchema).toBeDefined();
+    expect(got).toEqual([{ roots: [{ uri: 'file:///tmp' }] }, { roots: [{ uri: 'file:///tmp' }] }]);
   });
 });
 
@@ -120,7 +124,10 @@ describe('the RequestContext of a call', () => {
     'is the same for a tool, an agent’s tool and a workflow step (B89)',
     async () => {
       const seen: Record<string, Record<string, unknown>> = {};
-      const note = (where: string, { requestContext, mcp }: Pick<Seen, 'requestContext' | 'mcp'>): void => {
+      const note = (
+        where: string,
+        { requestContext, mcp }: { requestContext: RequestContext; mcp?: Seen['mcp'] | undefined },
+      ): void => {
         const extra = requestContext.get('mcp.extra') as { authInfo?: unknown; signal?: unknown } | undefined;
         seen[where] = {
           user: requestContext.get('user'),
@@ -164,7 +171,8 @@ describe('the RequestContext of a call', () => {
         .then(step)
         .commit();
       const server = serverOf({ direct }, { agents: { ag: agent }, workflows: { wf: workflow as never } });
-      const requestContext = new RequestContext([['tenant', 't1']]);
+      const requestContext = new RequestContext();
+      requestContext.set('tenant', 't1');
       const facts = {
         authInfo: { ...authInfo, extra: { ...authInfo.extra, user: { id: 'u1' } } },
         requestContext,
@@ -215,7 +223,7 @@ describe('the RequestContext of a call', () => {
           body: JSON.stringify(body(n)),
         });
         const facts = {
-          requestContext: new RequestContext([['tenant', `t${n}`]]),
+          requestContext: tenantContext(`t${n}`) as RequestContext,
           options: { serverless: true },
         };
         return (await (await server.fetch(request, facts)).json()) as {

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ElicitRequestSchema, ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { CallToolResult, ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import type { MCPServer, MCPServerFetchOptions } from '../../src/server/index.ts';
 
@@ -16,6 +16,7 @@ export interface ShownForm {
 export interface CallerOptions {
   /** Answers forms; without it the client cannot be asked. */
   readonly onElicit?: (form: ShownForm) => ElicitResult | Promise<ElicitResult>;
+  readonly roots?: readonly string[];
   readonly onNotification?: (method: string, params: Record<string, unknown>) => void;
 }
 
@@ -28,13 +29,21 @@ export interface Caller extends AsyncDisposable {
 }
 
 async function connect(transport: Transport, options: CallerOptions): Promise<Caller> {
-  const { onElicit, onNotification } = options;
+  const { onElicit, onNotification, roots } = options;
   const client = new Client(
     { name: 'test-client', version: '3.2.1' },
-    { capabilities: onElicit === undefined ? {} : { elicitation: { form: {} } } },
+    {
+      capabilities: {
+        ...(onElicit === undefined ? {} : { elicitation: { form: {} } }),
+        ...(roots === undefined ? {} : { roots: {} }),
+      },
+    },
   );
   if (onElicit !== undefined) {
     client.setRequestHandler(ElicitRequestSchema, async ({ params }) => onElicit(params as ShownForm));
+  }
+  if (roots !== undefined) {
+    client.setRequestHandler(ListRootsRequestSchema, async () => ({ roots: roots.map(uri => ({ uri })) }));
   }
   client.fallbackNotificationHandler = async ({ method, params }) =>
     onNotification?.(method, (params ?? {}) as Record<string, unknown>);

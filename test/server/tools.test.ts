@@ -7,8 +7,8 @@ import { MCPServer } from '../../src/server/index.ts';
 import { verifies } from '../requirements/requirements.ts';
 import { callByFetch, callInMemory, until } from './call-harness.ts';
 
-const tool = (id: string, output: unknown = id) =>
-  createTool({ id, description: id, execute: async () => output });
+const tool = (id: string, ...output: unknown[]) =>
+  createTool({ id, description: id, execute: async () => (output.length === 0 ? id : output[0]) });
 
 const serverOf = (tools: unknown): MCPServer =>
   new MCPServer({ name: 's', version: '1.0.0', tools: tools as ToolsInput });
@@ -210,7 +210,11 @@ describe('tools that come and go', () => {
   verifies('S204', 'keep the registry of Mastra in step, and touch nothing of others', async () => {
     const server = serverOf({ first: tool('first-id') });
     const foreign = tool('foreign');
-    const mastra = new Mastra({ mcpServers: { server }, tools: { foreign }, logger: false });
+    const mastra = new Mastra({
+      mcpServers: { server },
+      tools: { foreign: foreign as never },
+      logger: false,
+    });
     expect(Object.keys(mastra.listTools() ?? {}).toSorted()).toEqual(['first-id', 'foreign']);
     const second = tool('second-id');
     await server.toolActions.add({ second, clash: tool('foreign') });

@@ -175,6 +175,15 @@ describe('references', () => {
     ]);
   });
 
+  test('follows the recursion of 2019-09', () => {
+    const schema = {
+      $schema: 'https://json-schema.org/draft/2019-09/schema',
+      $recursiveAnchor: true,
+      properties: { child: { $recursiveRef: '#' }, v: { type: 'number' } },
+    };
+    expect(paths(schema, { v: 1, child: { v: 2, child: { v: 'x' } } })).toEqual(['/child/child/v']);
+  });
+
   verifies('T8', 'does not fetch what lies elsewhere and checks the rest', () => {
     const schema = { properties: { a: { $ref: 'http://127.0.0.1:9/x.json' }, b: { type: 'string' } } };
     expect(paths(schema, { a: 1, b: 1 })).toEqual(['/b']);
@@ -243,6 +252,14 @@ describe('hostile schemas', () => {
     const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`a${i}`, double(i + 1)]));
     const schema = { $defs: { ...$defs, a40: {} }, $ref: '#/$defs/a0' };
     within(3_000, () => expect(validateJson(schema, {})[0]?.message).toContain('too large'));
+  });
+
+  test('ignores formats that are unknown, costly or named like members of every object', () => {
+    for (const format of ['x-own', 'url', 'hasOwnProperty', '__proto__', 7]) {
+      within(200, () =>
+        expect(paths({ properties: { a: { format } } }, { a: `http://${'a'.repeat(60)}!` })).toEqual([]),
+      );
+    }
   });
 
   test('compares the items of short lists only', () => {

@@ -81,6 +81,12 @@ class Exchange {
   }
 }
 
+/**
+ * The message that the SDK is sending, or whose streams it reads; follows its promises and timers. One for all
+ * transports: each storage costs every promise of the process a little, for ever.
+ */
+const currentExchange = new AsyncLocalStorage<Exchange>();
+
 class StreamableHttpTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -92,8 +98,6 @@ class StreamableHttpTransport implements Transport {
   readonly #inner: StreamableHTTPClientTransport;
   readonly #wire: FetchLike;
   readonly #maxRetries: number;
-  /** The message that the SDK is sending, or whose streams it reads; follows its promises and timers. */
-  readonly #current = new AsyncLocalStorage<Exchange>();
   /** Exchanges with a request or stream open, to be aborted on close. */
   readonly #active = new Set<Exchange>();
   readonly #waiting = new Map<unknown, Exchange>();
@@ -117,7 +121,7 @@ class StreamableHttpTransport implements Transport {
     this.#inner.onmessage = message => this.#receive(message);
     this.#inner.onclose = () => this.onclose?.();
     this.#inner.onerror = error => {
-      const aborted = this.#current.getStore()?.controller.signal.aborted ?? false;
+      const aborted = currentExchange.getStore()?.controller.signal.aborted ?? false;
       if (!this.#closed && !aborted) this.onerror?.(error);
     };
   }
@@ -139,7 +143,7 @@ class StreamableHttpTransport implements Transport {
     if (this.#closed) throw closed(exchange);
     if (exchange.waiting) this.#waiting.set(exchange.id, exchange);
     try {
-      await this.#current.run(exchange, () => this.#inner.send(message));
+      await currentExchange.run(exchange, () => this.#inner.send(message));
       if (exchange.readingJson && exchange.waiting)
         throw malformed('the answer holds no response to the request');
     } catch (error) {
@@ -171,7 +175,7 @@ class StreamableHttpTransport implements Transport {
   }
 
   #fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
-    const exchange = this.#current.getStore();
+    const exchange = currentExchange.getStore();
     const forMessages = new Headers(init.headers).get('accept')?.includes('text/event-stream') ?? false;
     // The rest is OAuth, which reads its own answers, and the end of the session, which nobody waits for.
     if (exchange === undefined || !forMessages) return this.#wire(url, init);
@@ -306,7 +310,7 @@ class StreamableHttpTransport implements Transport {
   }
 
   #receive(message: JSONRPCMessage): void {
-    const current = this.#current.getStore();
+    const current = currentExchange.getStore();
     if (current !== undefined) current.gotMessage = true;
     if (!('method' in message) && message.id !== undefined) {
       const answered = this.#waiting.get(message.id);

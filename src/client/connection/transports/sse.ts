@@ -38,6 +38,9 @@ interface Attempt {
   refused?: Error;
 }
 
+/** The start or send under way. One for all transports: each storage costs every promise of the process a little. */
+const currentAttempt = new AsyncLocalStorage<Attempt>();
+
 class SseTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -50,7 +53,6 @@ class SseTransport implements Transport {
   readonly #streamWire: FetchLike;
   /** Ends a `start()` under way, which the SDK leaves pending when it is closed. */
   #stopStart: ((failure: TransportFailure) => void) | undefined;
-  readonly #current = new AsyncLocalStorage<Attempt>();
   /** Messages being sent; each has a signal of its own, since listeners pile up on one that is shared. */
   readonly #sending = new Set<AbortController>();
   #opened = false;
@@ -85,7 +87,7 @@ class SseTransport implements Transport {
     // The stream outlives the call that may have started it.
     const start = (): Promise<void> => runInRequestScope(undefined, () => this.#inner.start());
     try {
-      await Promise.race([this.#current.run(attempt, start), stopped]);
+      await Promise.race([currentAttempt.run(attempt, start), stopped]);
     } catch (error) {
       const failure = toFailure(error, attempt);
       await this.close();
@@ -99,7 +101,7 @@ class SseTransport implements Transport {
     if (this.#closed) throw this.closeFailure ?? closed();
     const attempt: Attempt = {};
     try {
-      await this.#current.run(attempt, () => this.#inner.send(message));
+      await currentAttempt.run(attempt, () => this.#inner.send(message));
     } catch (error) {
       throw toFailure(error, attempt);
     }
@@ -143,7 +145,7 @@ class SseTransport implements Transport {
       if (this.#leaveToOAuth(response)) return response;
       throw response.ok ? await toUnexpectedType(response) : await toRefusal(response, this.#sentRequest());
     } catch (error) {
-      const attempt = this.#current.getStore();
+      const attempt = currentAttempt.getStore();
       if (attempt !== undefined) attempt.refused = error as Error;
       throw error;
     }
@@ -173,7 +175,7 @@ class SseTransport implements Transport {
 
   /** Once per attempt: the SDK would authorize and ask again without end. */
   #leaveToOAuth(response: Response): boolean {
-    const attempt = this.#current.getStore();
+    const attempt = currentAttempt.getStore();
     const applies = this.#definition.authProvider !== undefined && response.status === 401;
     if (!applies || attempt === undefined || attempt.refused !== undefined) return false;
     const facts = refusalFacts(response, this.#sentRequest());
