@@ -11,6 +11,7 @@ import type { RequestContext } from '@mastra/core/request-context';
 import type { InternalCoreTool } from '@mastra/core/tools';
 import type { Workflow } from '@mastra/core/workflows';
 import { isMCPError, MCPConfigurationError, MCPServerError } from '../shared/errors.ts';
+import type { MCPToolCallError } from '../shared/errors.ts';
 import type { ElicitParams, ElicitResult } from './calls/ask.ts';
 import { ANONYMOUS, createAuthorization, principalOf } from './calls/authorization.ts';
 import type { Authorization } from './calls/authorization.ts';
@@ -111,12 +112,6 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
       serverName: this.name,
       serverVersion: this.version,
       toolApproval: resolved.toolApproval,
-      onFailure: ({ toolName, cause }) => {
-        const message = `Tool ${JSON.stringify(toolName)} failed`;
-        // Errors of ours are about the caller, who was told.
-        if (isMCPError(cause)) this.logger.debug(message, { error: cause });
-        else this.logger.error(message, { error: cause });
-      },
     };
     this.#binding = this.#createBinding();
     this.toolActions = this.#createToolActions();
@@ -348,7 +343,7 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
         ...(this.description === undefined ? {} : { description: this.description }),
       },
       instructions: this.instructions,
-      handlers: new Map(toolHandlers(this.#deps)),
+      handlers: new Map(toolHandlers({ ...this.#deps, onFailure: error => this.#logFailure(error) })),
       // Without a session nothing can be announced later, and without a stream nothing can be logged.
       capabilities: {
         session: changing,
@@ -360,6 +355,13 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
       gate: this.#gate,
       onError: (message, error) => this.logger.error(message, { error }),
     };
+  }
+
+  #logFailure({ toolName, cause }: MCPToolCallError): void {
+    const message = `Tool ${JSON.stringify(toolName)} failed`;
+    // Errors of ours are about the caller, who was told.
+    if (isMCPError(cause)) this.logger.debug(message, { error: cause });
+    else this.logger.error(message, { error: cause });
   }
 
   /** The HTTP side begins with the first request: many servers never see one. */

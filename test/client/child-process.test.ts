@@ -107,6 +107,34 @@ describe('environment', () => {
     },
   );
 
+  verifies('S016', 'gives a child on Windows exactly the eleven variables its programs need', async () => {
+    const windowsNames = [
+      'APPDATA',
+      'HOMEDRIVE',
+      'HOMEPATH',
+      'LOCALAPPDATA',
+      'PATH',
+      'PROCESSOR_ARCHITECTURE',
+      'SYSTEMDRIVE',
+      'SYSTEMROOT',
+      'TEMP',
+      'USERNAME',
+      'USERPROFILE',
+    ];
+    const { env, platform } = process;
+    Object.defineProperty(process, 'platform', { value: 'win32' });
+    process.env = Object.fromEntries([...names, ...windowsNames].map(name => [name, 'value']));
+    try {
+      const url = new URL('../../src/client/connection/child-process.ts?windows', import.meta.url).href;
+      const onWindows = (await import(url)) as { childEnvironment: typeof childEnvironment };
+      const given = onWindows.childEnvironment({ env: {}, inheritDefaultEnv: true });
+      expect(Object.keys(given).toSorted()).toEqual(windowsNames);
+    } finally {
+      Object.defineProperty(process, 'platform', { value: platform });
+      process.env = env;
+    }
+  });
+
   verifies(
     'P1',
     'drops a default variable that is an exported shell function, but not an explicit one',
@@ -128,7 +156,7 @@ describe('environment', () => {
 });
 
 describe('starting', () => {
-  verifies(['S012', 'P2'], 'passes arguments literally, without a shell', async () => {
+  verifies(['S011', 'S012', 'P2'], 'passes arguments literally, without a shell', async () => {
     const file = temporaryFile();
     const hostile = `; touch ${file} $(touch ${file})`;
     const { command, args } = nodeProgram('process.stdout.write(process.argv[1]); process.exit()');

@@ -40,6 +40,11 @@ test('the size of an event is that of its lines, over chunks and lines', () => {
   expect(scan('data: 123456789\n\ndata: 1\n\n').sizes).toEqual([15]);
 });
 
+test('a line may end with carriage return and line feed in different chunks', () => {
+  expect(scan('id: 1\r', '\ndata: x\r', '', '\n\r', '\n').lastEventId).toBe('1');
+  expect(scan('id: 1\rdata: x\r', '', '\nid: 2\r', '\n').lastEventId).toBeUndefined();
+});
+
 const anyLine = fc.oneof(
   fc.constantFrom(
     '',

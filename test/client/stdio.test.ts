@@ -116,16 +116,21 @@ describe('messages', () => {
     },
   );
 
-  verifies(['P5', 'B62'], 'of 20 MB arrive', async () => {
-    const observed = await start(
-      `process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(20_000_000) } }) + '\\n'); ${stays}`,
-    );
-    await until('it came', () => observed.messages.length === 1);
-    const [message] = observed.messages;
-    expect(message !== undefined && 'result' in message && String(message.result['text']).length).toBe(
-      20_000_000,
-    );
-  });
+  verifies(
+    ['P5', 'B62'],
+    'of 20 MB arrive',
+    async () => {
+      const observed = await start(
+        `process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(20_000_000) } }) + '\\n'); ${stays}`,
+      );
+      await until('it came', () => observed.messages.length === 1, 30_000);
+      const [message] = observed.messages;
+      expect(message !== undefined && 'result' in message && String(message.result['text']).length).toBe(
+        20_000_000,
+      );
+    },
+    40_000,
+  );
 
   test('that break the handler do not break the transport', async () => {
     const errors: Error[] = [];

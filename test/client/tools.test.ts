@@ -287,24 +287,36 @@ describe('calls', () => {
     },
   );
 
-  verifies(['D03', 'B33'], 'lets progress restart the idle limit, up to the total limit', async () => {
-    const progress = [1, 2, 3, 4, 5, 6].map(step => ({ progress: step, total: 6, message: `step ${step}` }));
-    const long = rawTool('long', { progress, delayMs: 100 });
-    await using mcp = client({
-      keeps: rawServer({ tools: [long] }, { timeout: 300 }),
-      capped: rawServer({ tools: [long] }, { timeout: 300, maxTotalTimeout: 400 }),
-      plain: rawServer({ tools: [long] }, { timeout: 300, resetTimeoutOnProgress: false }),
-    });
-    const tools = await mcp.listTools();
-    const seen: unknown[] = [];
-    const off = await mcp.progress.onUpdate('keeps', update => seen.push(update));
-    await run(tools['keeps_long'], {}, { runId: 'run' });
-    expect(seen).toHaveLength(6);
-    expect(seen[0]).toEqual({ progressToken: 'run', progress: 1, total: 6, message: 'step 1' });
-    off();
-    await expect(run(tools['capped_long'], {})).rejects.toMatchObject({ code: 'MCP_CLIENT_REQUEST_TIMEOUT' });
-    await expect(run(tools['plain_long'], {})).rejects.toMatchObject({ code: 'MCP_CLIENT_REQUEST_TIMEOUT' });
-  });
+  verifies(
+    ['D03', 'B33', 'S128'],
+    'lets progress restart the idle limit, up to the total limit',
+    async () => {
+      const progress = [1, 2, 3, 4, 5, 6].map(step => ({
+        progress: step,
+        total: 6,
+        message: `step ${step}`,
+      }));
+      const long = rawTool('long', { progress, delayMs: 100 });
+      await using mcp = client({
+        keeps: rawServer({ tools: [long] }, { timeout: 300 }),
+        capped: rawServer({ tools: [long] }, { timeout: 300, maxTotalTimeout: 400 }),
+        plain: rawServer({ tools: [long] }, { timeout: 300, resetTimeoutOnProgress: false }),
+      });
+      const tools = await mcp.listTools();
+      const seen: unknown[] = [];
+      const off = await mcp.progress.onUpdate('keeps', update => seen.push(update));
+      await run(tools['keeps_long'], {}, { runId: 'run' });
+      expect(seen).toHaveLength(6);
+      expect(seen[0]).toEqual({ progressToken: 'run', progress: 1, total: 6, message: 'step 1' });
+      off();
+      await expect(run(tools['capped_long'], {})).rejects.toMatchObject({
+        code: 'MCP_CLIENT_REQUEST_TIMEOUT',
+      });
+      await expect(run(tools['plain_long'], {})).rejects.toMatchObject({
+        code: 'MCP_CLIENT_REQUEST_TIMEOUT',
+      });
+    },
+  );
 
   verifies(
     ['S046', 'S049'],

@@ -141,11 +141,11 @@ function namesAny(node, names) {
 const imports = {
   create(context) {
     const file = path.relative(path.join(context.cwd, 'src'), context.filename).split(path.sep).join('/');
-    const binding = checks.filter(check => check.binds(file) && !check.excepts(file));
+    const applying = checks.filter(check => check.binds(file) && !check.excepts(file));
     const check = node => {
       if (typeof node.source?.value !== 'string') return;
       const target = toTarget(file, node.source.value);
-      for (const row of binding) {
+      for (const row of applying) {
         if (!row.forbids(target) || row.spares(target)) continue;
         if (row.names !== undefined && !namesAny(node, row.names)) continue;
         if (isTypeOnly(node) && row.sparesTypes(file)) continue;

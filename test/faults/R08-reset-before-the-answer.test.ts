@@ -53,11 +53,10 @@ for (const fault of [{ resetAfterBytes: 250 }, { endAfterBytes: 250 }]) {
       });
       const echo = await executeOf(client, 'shop_echo');
       proxy.fault = fault;
-      expect(await rejection(echo({ text: 'x'.repeat(2000) }))).toMatchObject({
-        // On such a connection its end, however it comes, ends the body: all that is seen is half an answer.
-        code: 'MCP_CLIENT_RESPONSE_INVALID',
-        mayHaveExecuted: true,
-      });
+      const { code, ...error } = await rejection(echo({ text: 'x'.repeat(2000) }));
+      // To Node 20 the end of such a connection, however it comes, is the end of the body: half an answer.
+      expect(['MCP_CLIENT_CONNECTION_LOST', 'MCP_CLIENT_RESPONSE_INVALID']).toContain(code);
+      expect(error).toMatchObject({ mayHaveExecuted: true });
       expect(server.count('POST', 'tools/call')).toBe(1);
     },
   );

@@ -21,7 +21,7 @@ verifies(
   'lines and megabytes of garbage are dropped; a call without an answer ends by its limit, and runs once',
   async () => {
     const ledger = temporaryFile();
-    await using client = openClient({ server: { ...server, env: { LEDGER: ledger }, timeout: 8000 } });
+    await using client = openClient({ server: { ...server, env: { LEDGER: ledger }, timeout: 12_000 } });
     for (const name of ['lines', 'before', 'json']) {
       const execute = await executeOf(client, `server_${name}`);
       expect(textOf(await execute({}))).toBe('ok');

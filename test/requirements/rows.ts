@@ -329,6 +329,7 @@ export const rows: Readonly<Record<string, RequirementRow>> = {
   D17: {
     sentence:
       'The rest of revision 2025-11-25: completions (client completions.complete({ serverName, ref, argument, context? })',
+    deferred: 'completions, sampling and URL elicitation come with the rest of the capabilities',
   },
   D18: { sentence: 'One trace' },
   D20: { sentence: 'Node' },
@@ -350,7 +351,10 @@ export const rows: Readonly<Record<string, RequirementRow>> = {
   X12: { sentence: "requestContext.get('mcp.extra') promised" },
   X13: { sentence: 'SSE header recipe blamed on an SDK bug' },
   X14: { sentence: 'sessionIdGenerator: "return undefined to disable".' },
-  X15: { sentence: 'getStreamableHTTPTransport() and parameterless getSseHonoTransport() documented' },
+  X15: {
+    sentence: 'getStreamableHTTPTransport() and parameterless getSseHonoTransport() documented',
+    deferred: 'getSseHonoTransport comes with the HTTP+SSE server',
+  },
   X18: {
     sentence:
       'toolActions.remove "by ID" but tools are keyed by record key (sample key searchTool, id search)',

@@ -265,8 +265,7 @@ describe('a tool that suspends by itself', () => {
     });
     expect(await caller.call('suspends')).toEqual({
       isError: true,
-      content: [{ type: 'text', text: expect.stringContaining('"colour"') }],
-      _meta: { 'mastra/runId': '', 'mastra/suspendPayload': { why: 'no colour' } },
+      content: [{ type: 'text', text: expect.stringMatching(/"colour".*"no colour"/) }],
     });
   });
 

@@ -6,11 +6,14 @@ import { createInterface } from 'node:readline';
 const { instructions, serverInfo, capabilities, tools } = JSON.parse(process.env.SERVER);
 const calls = [];
 const cancelled = [];
+const roots = [];
+let initialize;
 const send = message => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = value => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
 
 async function call(id, params) {
-  if (params.name === '__calls') return send({ id, result: text({ calls, cancelled }) });
+  if (params.name === '__calls')
+    return send({ id, result: text({ calls, cancelled, initialize, roots, cwd: process.cwd() }) });
   calls.push(params);
   const tool = tools.find(({ definition }) => definition.name === params.name);
   if (tool === undefined) return send({ id, error: { code: -32602, message: 'Unknown tool' } });
@@ -29,15 +32,19 @@ async function call(id, params) {
 }
 
 createInterface({ input: process.stdin }).on('line', line => {
-  const { id, method, params } = JSON.parse(line);
-  if (method === 'initialize') {
-    const result = {
+  const { id, method, params, result } = JSON.parse(line);
+  if (method === undefined) roots.push(result);
+  else if (method === 'initialize') {
+    initialize = params;
+    const answer = {
       protocolVersion: params.protocolVersion,
       capabilities: capabilities ?? { tools: { listChanged: true }, logging: {} },
       serverInfo: serverInfo ?? { name: 'raw', version: '1.2.3' },
       ...(instructions === undefined ? {} : { instructions }),
     };
-    send({ id, result });
+    send({ id, result: answer });
+  } else if (method === 'notifications/initialized') {
+    if (initialize.capabilities.roots) send({ id: 'roots', method: 'roots/list' });
   } else if (method === 'ping') send({ id, result: {} });
   else if (method === 'tools/list')
     send({ id, result: { tools: tools.map(({ definition }) => definition) } });

@@ -60,6 +60,10 @@ export async function callsOf(tool: { execute?: unknown }): Promise<{
     readonly _meta?: Record<string, unknown>;
   }[];
   readonly cancelled: readonly unknown[];
+  readonly initialize: { readonly capabilities: Record<string, unknown> };
+  /** Answers to `roots/list`, which is asked when the client declares roots. */
+  readonly roots: readonly unknown[];
+  readonly cwd: string;
 }> {
   const execute = tool.execute as (
     input: unknown,

@@ -9,6 +9,8 @@ export interface Turn {
   /** Tool call id. @defaultValue `call-<n>` */
   readonly id?: string;
   readonly text?: string;
+  /** The request fails with this message instead. */
+  readonly error?: string;
 }
 
 interface PromptMessage {
@@ -34,7 +36,9 @@ export function scriptedModel(turns: readonly Turn[]): ScriptedModel {
   }): { turn: Turn; n: number } => {
     prompts.push(options.prompt as readonly PromptMessage[]);
     toolsSeen.push(options.tools);
-    return { turn: turns[Math.min(prompts.length, turns.length) - 1] ?? { text: '' }, n: prompts.length };
+    const turn = turns[Math.min(prompts.length, turns.length) - 1] ?? { text: '' };
+    if (turn.error !== undefined) throw new Error(turn.error);
+    return { turn, n: prompts.length };
   };
   const contentOf = ({ turn, n }: { turn: Turn; n: number }) =>
     turn.call === undefined

@@ -30,6 +30,7 @@ export class EventStreamScan {
 
   /** Takes the next chunk; returns the size in bytes of the largest event it belongs to. */
   feed(chunk: Uint8Array): number {
+    if (chunk.length === 0) return this.#eventBytes;
     let largest = 0;
     let start = this.#afterCr && chunk[0] === LF ? 1 : 0;
     this.#afterCr = false;

@@ -99,7 +99,7 @@ class AgentRun {
     // A tool that suspends has told something; one that waits for a yes or no has not been run.
     const waitsForApproval = 'toolName' in payload && !('suspendPayload' in payload);
     return {
-      runId: runId ?? '',
+      runId,
       payload: waitsForApproval ? suspendPayload : payload['suspendPayload'],
       resumeSchema: parseSchema(resumeSchema),
       approval: waitsForApproval

@@ -38,8 +38,6 @@ export interface CallToolDeps {
   readonly serverName: string;
   readonly serverVersion: string;
   readonly toolApproval: 'elicit' | 'run';
-  /** Told about every tool that throws; its caller gets one line. */
-  onFailure(error: MCPToolCallError): void;
 }
 
 /** How a call ended. */
@@ -60,7 +58,7 @@ export type ToolOutcome =
   | { readonly status: 'needs-capability'; readonly capability: string }
   | {
       readonly status: 'suspended';
-      readonly runId: string;
+      readonly runId: string | undefined;
       readonly payload: unknown;
       /** Names what nobody gave. */
       readonly missing: string;
@@ -185,9 +183,7 @@ async function answerRun(
 }
 
 function toFailed(tool: ServedTool, cause: unknown, deps: CallToolDeps): ToolOutcome {
-  const error = toToolFailure(tool.name, deps.serverName, cause);
-  deps.onFailure(error);
-  return { status: 'failed', error };
+  return { status: 'failed', error: toToolFailure(tool.name, deps.serverName, cause) };
 }
 
 /** Core reports arguments and output alike; arguments that fit by themselves were not what failed. */

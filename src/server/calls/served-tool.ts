@@ -28,8 +28,8 @@ export interface ToolInvocation {
 
 /** A run that waits for somebody. */
 export interface SuspendedRun {
-  /** Empty where the run cannot be found again. */
-  readonly runId: string;
+  /** Absent where the run cannot be found again. */
+  readonly runId: string | undefined;
   readonly payload: unknown;
   /** What an answer must look like, where that is known. */
   readonly resumeSchema: JsonSchema | undefined;

@@ -119,7 +119,7 @@ class UserTool implements ServedTool {
       status: 'suspended',
       output: { status: 'suspended', suspendPayload: payload },
       suspension: {
-        runId: '',
+        runId: undefined,
         payload,
         resumeSchema: resumeSchema === undefined ? undefined : toJsonSchema(resumeSchema, 'input'),
         resume: undefined,

@@ -7,17 +7,25 @@
  */
 import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/sdk/types.js';
 import { MCPAccessDeniedError, MCPServerError } from '../../shared/errors.ts';
+import type { MCPToolCallError } from '../../shared/errors.ts';
 import { toSuspensionMeta } from '../../shared/meta.ts';
 import { toCallToolResult, toErrorResult } from '../../shared/tool-result.ts';
 import type { CallContext, CallHandler } from '../calls/call-context.ts';
 import { callTool } from '../calls/call-tool.ts';
 import type { CallToolDeps, ToolOutcome } from '../calls/call-tool.ts';
+import { toShownJson } from '../calls/question.ts';
 import { formatToolIssues } from '../calls/tool-issues.ts';
 import type { ToolTable } from '../calls/tool-table.ts';
 import { keepWireText } from '../sessions/wire-text.ts';
 
+/** What the handlers work with. */
+export interface ToolsDeps extends CallToolDeps {
+  /** Told about every tool that throws; its caller gets one line. */
+  onFailure(error: MCPToolCallError): void;
+}
+
 /** The methods of this capability. */
-export function toolHandlers(deps: CallToolDeps): readonly (readonly [string, CallHandler])[] {
+export function toolHandlers(deps: ToolsDeps): readonly (readonly [string, CallHandler])[] {
   return [
     ['tools/list', (params, call) => listTools(params, call, deps)],
     ['tools/call', (params, call) => handleCall(params, call, deps)],
@@ -43,7 +51,7 @@ export async function visibleTools(
   return { tools: table.list.tools.filter(({ name }) => visible.has(name)) };
 }
 
-async function handleCall(params: unknown, call: CallContext, deps: CallToolDeps): Promise<CallToolResult> {
+async function handleCall(params: unknown, call: CallContext, deps: ToolsDeps): Promise<CallToolResult> {
   const { name, arguments: args } = Object(params) as {
     readonly name?: unknown;
     readonly arguments?: unknown;
@@ -52,11 +60,11 @@ async function handleCall(params: unknown, call: CallContext, deps: CallToolDeps
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
     throw invalid('"arguments" of tools/call must be an object');
   }
-  return toResult(name, await callTool({ name, args, call }, deps));
+  return toResult(name, await callTool({ name, args, call }, deps), deps);
 }
 
 /** What a client gets for an outcome. */
-function toResult(name: string, outcome: ToolOutcome): CallToolResult {
+function toResult(name: string, outcome: ToolOutcome, deps: ToolsDeps): CallToolResult {
   const tool = JSON.stringify(name);
   switch (outcome.status) {
     case 'completed': {
@@ -81,13 +89,23 @@ function toResult(name: string, outcome: ToolOutcome): CallToolResult {
         `Tool ${tool} was not run: it needs the user's approval, and this client cannot be asked (no form ${outcome.capability})`,
       );
     case 'suspended':
-      return toErrorResult(
-        `Tool ${tool} is waiting for ${outcome.missing}, which nobody gave`,
-        toSuspensionMeta({ runId: outcome.runId, payload: outcome.payload }),
-      );
+      return toSuspendedResult(tool, outcome);
     case 'failed':
+      deps.onFailure(outcome.error);
       return toErrorResult(outcome.error.message);
   }
+}
+
+/** Says what a run waits for; `_meta` says where it stands, for a client that knows how to go on with it. */
+function toSuspendedResult(
+  tool: string,
+  { runId, payload, missing }: ToolOutcome & { status: 'suspended' },
+): CallToolResult {
+  const told = payload === undefined ? '' : `. It says: ${toShownJson(payload)}`;
+  return toErrorResult(
+    `Tool ${tool} is waiting for ${missing}, which nobody gave${told}`,
+    runId === undefined ? undefined : toSuspensionMeta({ runId, payload }),
+  );
 }
 
 function invalid(message: string): MCPServerError {

@@ -1,5 +1,5 @@
 /**
- * POSTs that stand alone: one Exchange, one Session, then closed.
+ * POSTs that stand alone: one Exchange, one Session.
  *
  * Owns the SDK Transport of such a session. Keeps nothing between requests, and never asks the client anything: its
  * answer could only come with another request.
@@ -20,11 +20,20 @@ class StatelessTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   reply: Reply | undefined;
+  /** Requests that the engine has not answered. */
+  running: number;
+
+  constructor(running: number) {
+    this.running = running;
+  }
 
   async start(): Promise<void> {}
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    if (isAnswer(message)) return this.reply?.answer(message);
+    if (isAnswer(message)) {
+      this.running -= 1;
+      return this.reply?.answer(message);
+    }
     if (isQuestion(message))
       throw new MCPServerError('MCP_SERVER_CLIENT_UNREACHABLE', {
         message: 'The server keeps no sessions, so the client cannot be asked',
@@ -53,7 +62,7 @@ export async function answerStateless(
     return;
   }
   const session = createSession();
-  const transport = new StatelessTransport();
+  const transport = new StatelessTransport(requests.length);
   await session.connect(transport);
   const reply: Reply = new Reply({
     exchange,
@@ -67,7 +76,8 @@ export async function answerStateless(
     onLost: () => {},
     onEnd: () => {
       hooks.onReplyEnd(reply);
-      session.close().catch(hooks.onError);
+      // A session whose calls are all answered holds nothing; closing it would only abort what is over.
+      if (transport.running > 0) session.close().catch(hooks.onError);
     },
   });
   transport.reply = reply;
