@@ -81,8 +81,12 @@ const sessionId = is(
 const httpUrl: Check = value => {
   const href = value instanceof URL ? value.href : value;
   if (typeof href !== 'string' || !URL.canParse(href)) return 'must be a URL or a string that is one';
-  const { protocol } = new URL(href);
-  return protocol === 'http:' || protocol === 'https:' ? undefined : 'must start with http: or https:';
+  const { protocol, username, password } = new URL(href);
+  if (protocol !== 'http:' && protocol !== 'https:') return 'must start with http: or https:';
+  // `fetch` refuses such a URL, and it would end up in logs.
+  return username === '' && password === ''
+    ? undefined
+    : 'must not hold credentials; use requestInit.headers';
 };
 
 const commonChecks: Readonly<Record<string, Check>> = {

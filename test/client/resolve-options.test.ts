@@ -32,7 +32,7 @@ describe('every wrong option of a server throws at construction and names the op
     [stdio, 'inheritDefaultEnv', ['yes', 1, null]],
     [stdio, 'cwd', ['', 3]],
     [stdio, 'stderr', ['overlapped', true]],
-    [http, 'url', ['nonsense', 'ftp://x/', 5, '']],
+    [http, 'url', ['nonsense', 'ftp://x/', 5, '', 'http://me:secret@x/']],
     [http, 'requestInit', ['x', []]],
     [http, 'eventSourceInit', ['x', 1]],
     [http, 'fetch', ['x', {}]],
