@@ -1,7 +1,7 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 /** Suites that need packages of other people (test/foreign) or more time than a unit test may take. */
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   test: {
     dir: 'test/suites',
     include: ['**/*.test.ts'],
@@ -13,3 +13,5 @@ export default defineConfig({
     fileParallelism: false,
   },
 });
+
+export default config;

@@ -3,7 +3,6 @@
  *
  * Owns the option types only; `resolve-options.ts` checks the values and fills the defaults.
  */
-import type { IMastraLogger } from '@mastra/core/logger';
 import type { RequestContext } from '@mastra/core/request-context';
 import type { ToolAnnotations } from '@mastra/core/tools';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';

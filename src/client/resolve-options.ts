@@ -29,7 +29,6 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
 
-const text = is('a string without NUL characters', isText);
 const filledText = is(
   'a non-empty string without NUL characters',
   value => isText(value) && value.trim() !== '',

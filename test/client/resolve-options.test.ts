@@ -65,7 +65,7 @@ describe('every wrong option of a server throws at construction and names the op
     [stdio, 'protocolVersion', ['2025-11-25', 1]],
   ];
   for (const [base, option, values] of wrong) {
-    test(`${option}`, () => {
+    test(`names the wrong option ${option}`, () => {
       for (const value of values) {
         expectRefused({ servers: { s: { ...base, [option]: value } } }, `servers.s.${option}`);
       }
@@ -90,7 +90,7 @@ describe('every wrong option of the client throws at construction and names the 
     ['servers', [null, [], 'x']],
   ];
   for (const [option, values] of wrong) {
-    test(`${option}`, () => {
+    test(`names the wrong option ${option}`, () => {
       for (const value of values) expectRefused({ servers: { s: stdio }, [option]: value }, option);
     });
   }

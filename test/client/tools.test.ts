@@ -7,7 +7,7 @@ import { callsOf, rawServer, rawTool } from '../support/raw-server.ts';
 
 type Execute = (input: unknown, context?: unknown) => Promise<unknown>;
 const run = (tool: RemoteTool | undefined, input: unknown, context: unknown = {}): Promise<unknown> =>
-  (tool?.execute as unknown as Execute)(input, context);
+  (tool as unknown as { execute: Execute }).execute(input, context);
 
 let count = 0;
 function client(servers: MCPClientOptions['servers']): MCPClient {

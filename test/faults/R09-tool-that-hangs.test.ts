@@ -21,7 +21,7 @@ verifies(
       listed['s_hang']?.execute({}, { abortSignal: abort.signal }) ?? Promise.resolve(),
     );
     const calls = async () => await callsOf(listed['s___calls'] ?? {});
-    while ((await calls()).calls.length < 2);
+    await until('the call arrived', async () => (await calls()).calls.length === 2);
     abort.abort();
     expect(await aborted).toMatchObject({ code: 'MCP_CLIENT_REQUEST_ABORTED' });
     expect(textOf(await listed['s_echo']?.execute({ n: 1 }))).toBe('{"n":1}');

@@ -41,6 +41,7 @@ describe('an express application with JWTs', () => {
     const { publicKey, privateKey } = await generateKeyPair('RS256');
     const app = express();
     app.use(express.json());
+    // oxlint-disable-next-line oxc/no-async-endpoint-handlers -- express 5 takes promises
     app.use('/mcp', async (req, res, next) => {
       try {
         const token = req.headers.authorization?.replace(/^Bearer /i, '') ?? '';
@@ -68,15 +69,15 @@ describe('an express application with JWTs', () => {
   }
 
   const whole = (app: express.Express, server: MCPServer): void => {
-    app.all('/mcp', async (req, res) => {
+    app.all('/mcp', (req, res) => {
       const url = new URL(req.url, `http://${req.headers.host}`);
-      await server.startHTTP({ url, httpPath: '/mcp', req, res });
+      return server.startHTTP({ url, httpPath: '/mcp', req, res });
     });
   };
   const mounted = (app: express.Express, server: MCPServer): void => {
-    app.use('/mcp', async (req, res) => {
+    app.use('/mcp', (req, res) => {
       const url = new URL(req.url, `http://${req.headers.host}`);
-      await server.startHTTP({ url, httpPath: '/mcp', req, res });
+      return server.startHTTP({ url, httpPath: '/mcp', req, res });
     });
   };
 

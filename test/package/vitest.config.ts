@@ -1,7 +1,7 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 /** Tests of the package as it is published. They read dist, so build first. */
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   test: {
     dir: 'test/package',
     include: ['**/*.test.ts'],
@@ -12,3 +12,5 @@ export default defineConfig({
     maxWorkers: 2,
   },
 });
+
+export default config;

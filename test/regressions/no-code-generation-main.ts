@@ -19,7 +19,8 @@ const isRefused = (value: unknown): boolean => (value as { error?: unknown }).er
 const plain = (await tools['s_plain']?.execute({ q: 'x' })) as { content: [{ text: string }] };
 let forbidden = false;
 try {
-  // oxlint-disable-next-line no-new-func -- proves that the flag is in force
+  // Proves that the flag is in force.
+  // oxlint-disable-next-line no-new-func, typescript/no-implied-eval
   new Function('return 1')();
 } catch {
   forbidden = true;

@@ -47,7 +47,7 @@ export async function wire(kind: WireKind, options: WireOptions = {}): Promise<W
       command: process.execPath,
       args,
     } as const;
-    const client = new MCPClient({ id, servers: { fixture: definition as StdioServerDefinition } });
+    const client = new MCPClient({ id, servers: { fixture: definition } });
     return { client, server: undefined, [Symbol.asyncDispose]: () => client.disconnect() };
   }
   const server = createFixtureServer(options.server);

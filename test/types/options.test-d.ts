@@ -1,7 +1,12 @@
 import type { Agent } from '@mastra/core/agent';
 import { assertType, expectTypeOf, test } from 'vitest';
-import { isMCPError, MCPClient } from '../../src/client/index.ts';
-import type { AnyMCPError, MastraMCPServerDefinition, RemoteTool } from '../../src/client/index.ts';
+import { isMCPError } from '../../src/client/index.ts';
+import type {
+  AnyMCPError,
+  MastraMCPServerDefinition,
+  MCPClient,
+  RemoteTool,
+} from '../../src/client/index.ts';
 
 test('a server definition is a command or a url, never both and never neither', () => {
   assertType<MastraMCPServerDefinition>({ command: 'node' });

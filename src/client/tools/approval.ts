@@ -22,7 +22,7 @@ export function toApprovalFields(
   if (policy === true) return { requireApproval: true };
   const needsApprovalFn: NeedsApprovalFn = async (args: unknown, context) => {
     try {
-      const needed = await policy({
+      const needed: unknown = await policy({
         toolName: tool.toolName,
         args: (args ?? {}) as Record<string, unknown>,
         ...(context?.requestContext === undefined ? {} : { requestContext: withGet(context.requestContext) }),

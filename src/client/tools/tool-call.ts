@@ -68,7 +68,7 @@ function isRepeatable({ annotations }: WireTool): boolean {
 /** Missing content is tolerated (B84); content that is no list is not a result. */
 function toCallToolResult(connection: Connection, result: Record<string, unknown>): CallToolResult {
   const content = result['content'] ?? [];
-  if (Array.isArray(content)) return { ...result, content } as CallToolResult;
+  if (Array.isArray(content)) return { ...result, content };
   const { serverName } = connection;
   throw new MCPRequestError('MCP_CLIENT_RESPONSE_INVALID', {
     message: `Server ${quote(serverName)}, tools/call: the "content" of the result is not an array`,

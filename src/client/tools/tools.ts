@@ -17,7 +17,7 @@ import { toMcpMetadata, type ServerIdentity } from './instructions.ts';
 import { callRemoteTool, type RemoteCallContext } from './tool-call.ts';
 
 /** A tool of a remote server, for an Agent, a workflow or a direct call; a direct call needs no context. */
-export type RemoteTool = Tool<unknown, unknown> & {
+export type RemoteTool = Tool & {
   execute: (input: unknown, context?: RemoteCallContext) => Promise<unknown>;
 };
 

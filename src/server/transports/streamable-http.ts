@@ -56,7 +56,8 @@ export class StreamableHTTP {
   readonly #deps: StreamableHTTPDeps;
   readonly #hooks: TransportHooks;
   readonly #anonymous: string;
-  readonly #replies = new Set<Reply>();
+  /** Running replies. An array: a Set's old tables would keep answered ones, and all they hold, alive for long. */
+  readonly #replies: Reply[] = [];
   readonly #warned = new Set<string>();
   #onIdle: (() => void) | undefined;
   #state: 'open' | 'draining' | 'closed' = 'open';
@@ -68,10 +69,10 @@ export class StreamableHTTP {
     this.sessions = new Sessions(onError);
     this.#hooks = {
       onError,
-      onReplyStart: reply => this.#replies.add(reply),
+      onReplyStart: reply => void this.#replies.push(reply),
       onReplyEnd: reply => {
-        this.#replies.delete(reply);
-        if (this.#replies.size === 0) this.#onIdle?.();
+        this.#forget(reply);
+        if (this.#replies.length === 0) this.#onIdle?.();
       },
     };
   }
@@ -117,7 +118,7 @@ export class StreamableHTTP {
   /** Refuses new requests with 503, lets running ones finish for at most `drainMs`, then ends every session. */
   async close({ drainMs = 0 }: { readonly drainMs?: number | undefined } = {}): Promise<void> {
     if (this.#state === 'open') this.#state = 'draining';
-    if (drainMs > 0 && this.#replies.size > 0) {
+    if (drainMs > 0 && this.#replies.length > 0) {
       await new Promise<void>(resolve => {
         const stopTimer = startTimer(drainMs, resolve);
         this.#onIdle = () => {
@@ -127,8 +128,14 @@ export class StreamableHTTP {
       });
     }
     this.#state = 'closed';
-    for (const reply of this.#replies) reply.abandon();
+    for (const reply of [...this.#replies]) reply.abandon();
     await this.sessions.closeAll();
+  }
+
+  #forget(reply: Reply): void {
+    const at = this.#replies.indexOf(reply);
+    const last = this.#replies.pop();
+    if (last !== undefined && last !== reply && at !== -1) this.#replies[at] = last;
   }
 
   async #route(frame: RequestFrame): Promise<Refusal | undefined> {
