@@ -67,7 +67,7 @@ describe('a form', () => {
     ['a number out of range', { colour: 'red', count: 0 }, '/count'],
   ])('refuses an answer with %s (S216)', async (_, content, path) => {
     await using caller = await callInMemory(serverOf({ asks: asks() }), {
-      onElicit: () => ({ action: 'accept', content: content as never }),
+      onElicit: () => ({ action: 'accept', content: content }),
     });
     const result = await caller.call('asks');
     expect(result.isError).toBe(true);

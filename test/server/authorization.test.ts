@@ -75,7 +75,7 @@ const echo = (id: string) =>
     id,
     description: id,
     inputSchema: z.object({ n: z.number() }),
-    execute: async (_input, { requestContext }) => requestContext.get('user') as unknown,
+    execute: async (_input, { requestContext }) => requestContext.get<string, unknown>('user'),
   });
 
 const tools: ToolsInput = { open: echo('open-id'), closed: echo('closed-id') };

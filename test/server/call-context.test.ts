@@ -128,11 +128,12 @@ describe('the RequestContext of a call', () => {
         where: string,
         { requestContext, mcp }: { requestContext: RequestContext; mcp?: Seen['mcp'] | undefined },
       ): void => {
-        const extra = requestContext.get('mcp.extra') as { authInfo?: unknown; signal?: unknown } | undefined;
+        const extra: { authInfo?: unknown; signal?: unknown } | undefined = requestContext.get('mcp.extra');
+        const auth: typeof authInfo = requestContext.get('authInfo');
         seen[where] = {
           user: requestContext.get('user'),
           tenant: requestContext.get('tenant'),
-          authInfo: (requestContext.get('authInfo') as typeof authInfo).token,
+          authInfo: auth.token,
           extra: extra?.authInfo,
           signal: extra?.signal instanceof AbortSignal,
           mcp: where === 'step' || mcp?.extra.authInfo === extra?.authInfo,
@@ -158,7 +159,7 @@ describe('the RequestContext of a call', () => {
         inputSchema: z.object({}),
         outputSchema: z.object({}),
         execute: async ({ requestContext }) => {
-          note('step', { requestContext: requestContext as RequestContext, mcp: undefined });
+          note('step', { requestContext: requestContext, mcp: undefined });
           return {};
         },
       });
@@ -204,7 +205,7 @@ describe('the RequestContext of a call', () => {
         inputSchema: z.object({ n: z.number() }),
         execute: async ({ n }, { requestContext, mcp }) => {
           await new Promise(resolve => setImmediate(resolve));
-          const extra = requestContext.get('mcp.extra') as { requestId: unknown };
+          const extra: { requestId: unknown } = requestContext.get('mcp.extra');
           return { n, tenant: requestContext.get('tenant'), same: extra.requestId === mcp?.extra.requestId };
         },
       }),
@@ -223,7 +224,7 @@ describe('the RequestContext of a call', () => {
           body: JSON.stringify(body(n)),
         });
         const facts = {
-          requestContext: tenantContext(`t${n}`) as RequestContext,
+          requestContext: tenantContext(`t${n}`),
           options: { serverless: true },
         };
         return (await (await server.fetch(request, facts)).json()) as {

@@ -46,7 +46,7 @@ async function connect(transport: Transport, options: CallerOptions): Promise<Ca
     client.setRequestHandler(ListRootsRequestSchema, async () => ({ roots: roots.map(uri => ({ uri })) }));
   }
   client.fallbackNotificationHandler = async ({ method, params }) =>
-    onNotification?.(method, (params ?? {}) as Record<string, unknown>);
+    onNotification?.(method, (params ?? {}));
   await client.connect(transport);
   const call: Caller['call'] = async (name, args) =>
     (await client.callTool(args === undefined ? { name } : { name, arguments: args })) as CallToolResult;
@@ -58,7 +58,7 @@ async function connect(transport: Transport, options: CallerOptions): Promise<Ca
   };
 }
 
-export function textOf(result: CallToolResult): string {
+function textOf(result: CallToolResult): string {
   return result.content.map(block => (block.type === 'text' ? block.text : `(${block.type})`)).join('\n');
 }
 
@@ -77,7 +77,7 @@ export async function callByFetch(
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
     fetch: async (url, init) => server.fetch(new Request(url, init), options.facts),
   });
-  return connect(transport as Transport, options);
+  return connect(transport, options);
 }
 
 /** Waits until a condition holds, at most two seconds. */

@@ -6,7 +6,6 @@ import { MCPServerBase } from '@mastra/core/mcp';
 import { createTool } from '@mastra/core/tools';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { MCPServer } from '../../src/server/index.ts';
@@ -235,7 +234,7 @@ describe('transports', () => {
     await new Promise<void>(resolve => web.listen(0, '127.0.0.1', resolve));
     const base = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
     const client = new Client({ name: 'c', version: '1' });
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${base}/mcp`)) as Transport);
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${base}/mcp`)));
     expect(await client.callTool({ name: 'add', arguments: { a: 2, b: 2 } })).toMatchObject({
       structuredContent: { sum: 4 },
     });
@@ -269,7 +268,7 @@ describe('transports', () => {
     const { url, close } = await server.listen({ port: 0, path: '/tools' });
     expect(url.pathname).toBe('/tools');
     const client = new Client({ name: 'c', version: '1' });
-    await client.connect(new StreamableHTTPClientTransport(url) as Transport);
+    await client.connect(new StreamableHTTPClientTransport(url));
     expect((await client.listTools()).tools).toHaveLength(1);
     await client.close();
     await server.close();

@@ -123,7 +123,7 @@ describe('defaults', () => {
     const more = ['agentOutput', 'askTimeoutMs', 'mapAuthInfoToUser', 'fga', 'repository', 'releaseDate'];
     const rest = ['isLatest', 'packageCanonical', 'packages', 'remotes', 'allowedHosts', 'cors', 'limits'];
     const config = Object.fromEntries([...keys, ...more, ...rest].map(key => [key, undefined]));
-    const server = new MCPServer({ ...minimal, ...config } as MCPServerConfig);
+    const server = new MCPServer({ ...minimal, ...config });
     expect(server.isLatest).toBe(true);
     expect(Number.isNaN(Date.parse(server.releaseDate))).toBe(false);
   });

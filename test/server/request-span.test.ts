@@ -37,7 +37,7 @@ function traced(tools: ToolsInput, more: Partial<MCPServerConfig> = {}) {
     async flush() {},
   };
   const observability = new Observability({
-    configs: { default: { serviceName: 'test', exporters: [exporter as never] } },
+    configs: { default: { serviceName: 'test', exporters: [exporter] } },
   });
   const server = new MCPServer({ id: 'srv', name: 'desk', version: '1.2.0', tools, ...more });
   new Mastra({ mcpServers: { server }, observability, logger: false });
@@ -116,7 +116,7 @@ describe('the span of a request', () => {
       id: 'fails',
       description: 'F',
       inputSchema: z.object({ n: z.number() }),
-      requireApproval: input => (input as { n: number }).n === 2,
+      requireApproval: input => input.n === 2,
       execute: async () => {
         throw new Error('kaput');
       },
@@ -159,7 +159,7 @@ describe('the span of a request', () => {
         id: 'plain',
         description: 'P',
         execute: async (_input, { tracingContext, observe }) =>
-          `${String(tracingContext)} ${await observe.span('x', () => 'ran')}`,
+          `${typeof tracingContext} ${await observe.span('x', () => 'ran')}`,
       });
       const server = new MCPServer({ name: 's', version: '1', tools: { plain } });
       new Mastra({ mcpServers: { server }, logger: false });

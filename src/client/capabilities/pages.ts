@@ -50,7 +50,7 @@ export async function readPages(connection: Connection, method: string, key: str
         mayHaveExecuted: true,
       });
     }
-    items.push(...(list as unknown[]));
+    for (const item of list as unknown[]) items.push(item);
     const next = result['nextCursor'];
     if (typeof next !== 'string') return { items };
     if (cursors.has(next)) return { items, stopped: `the cursor of page ${page} was given before` };

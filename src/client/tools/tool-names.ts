@@ -27,7 +27,7 @@ export class ToolNames {
 
   /** The name of a tool; the same for the same tool for ever. `wanted` is the readable form, safe or not. */
   assign(owner: Owner, wanted: string): AssignedName {
-    const key = JSON.stringify([owner.serverName, owner.toolName]);
+    const key = `${owner.serverName}\0${owner.toolName}`;
     const known = this.#assigned.get(key);
     if (known !== undefined) return known;
     const plain = wanted.replace(UNSAFE, '_');

@@ -34,6 +34,13 @@ export interface ListedTools {
   readonly stopped?: string;
 }
 
+/** What was made of an entry; used again while the server sends an equal one. */
+interface Known {
+  readonly entry: WireTool;
+  readonly definition: MCPToolDefinition;
+  readonly problems: readonly ToolProblem[];
+}
+
 interface Built {
   readonly definition: MCPToolDefinition;
   readonly tool: RemoteTool;
@@ -45,6 +52,7 @@ const ANY_OBJECT: JsonSchema = { type: 'object', properties: {} };
 export class RemoteTools {
   readonly #connection: Connection;
   readonly #warn: (text: string) => void;
+  readonly #known = new Map<string, Known>();
   readonly #built = new Map<string, Built>();
   readonly #reported = new Set<string>();
   #count: number | undefined;
@@ -72,9 +80,9 @@ export class RemoteTools {
         continue;
       }
       if (!this.#connection.definition.allowsTool(name)) continue;
-      const definition: MCPToolDefinition = { ...(item as WireTool), server };
-      definitions.push(definition);
-      problems.push(...schemaProblems(definition));
+      const known = this.#know(item as WireTool, server);
+      definitions.push(known.definition);
+      problems.push(...known.problems);
     }
     this.#count = definitions.length;
     for (const problem of problems) this.reportOnce(problem);
@@ -94,6 +102,15 @@ export class RemoteTools {
     const copy = Object.assign(Object.create(Object.getPrototypeOf(tool) as object) as RemoteTool, tool);
     copy.id = id;
     return copy;
+  }
+
+  #know(entry: WireTool, server: ServerIdentity): Known {
+    let known = this.#known.get(entry.name);
+    if (known === undefined || !sameJson(known.entry, entry) || !sameJson(known.definition.server, server)) {
+      known = { entry, definition: { ...entry, server }, problems: [...schemaProblems(entry)] };
+      this.#known.set(entry.name, known);
+    }
+    return known;
   }
 
   /** Warns about a problem; the same one only once. */
@@ -208,16 +225,17 @@ function mapValidate(
   return { ...schema, '~standard': { ...schema['~standard'], validate } };
 }
 
-/** Equality of JSON values, key order aside. */
+/** Equality of JSON values, key order aside. Runs over every listing, so it allocates nothing. */
 function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every(
-    key =>
-      Object.hasOwn(b, key) &&
-      sameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
-  );
+  let surplus = 0;
+  for (const key in a) {
+    if (!Object.hasOwn(b, key)) return false;
+    if (!sameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key])) return false;
+    surplus -= 1;
+  }
+  for (const _ in b) surplus += 1;
+  return surplus === 0;
 }

@@ -42,7 +42,7 @@ async function listTools(params: unknown, call: CallContext, deps: CallToolDeps)
 }
 
 /** The entries of tools/list that this caller may use. */
-export async function visibleTools(
+async function visibleTools(
   table: ToolTable,
   call: CallContext,
   { authorization }: Pick<CallToolDeps, 'authorization'>,

@@ -82,7 +82,7 @@ const resultSchemas: Readonly<Record<string, typeof ResultSchema>> = {
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 /** Makes an engine that is bound to nothing yet. */
-export function createSdkServer(
+function createSdkServer(
   binding: Pick<SessionBinding, 'serverInfo' | 'instructions' | 'capabilities'>,
   mode: SessionMode,
 ): SdkServer {
