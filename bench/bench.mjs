@@ -12,6 +12,7 @@ const OPTIONS = {
   targets: { type: 'string', default: 'raw,published,ours' },
   jobs: { type: 'string' },
   rounds: { type: 'string' },
+  launches: { type: 'string', default: '1' },
   ms: { type: 'string' },
   out: { type: 'string' },
   published: { type: 'string', default: resolve(ROOT, 'test/foreign') },
@@ -45,6 +46,7 @@ async function main(options) {
   const settings = {
     targets: parseTargets(options.targets, options.published),
     rounds: parseCount('rounds', options.rounds ?? (options.smoke ? 1 : 5), 100),
+    launches: parseCount('launches', options.launches, 20),
     ms: parseCount('ms', options.ms ?? (options.smoke ? 40 : 250), 10_000),
     warmUp: options.smoke ? { ms: 40 } : { ms: 750, least: 20_000 },
     quick: options.smoke,
@@ -55,9 +57,12 @@ async function main(options) {
 
   const records = [];
   const failures = new Set();
-  for (const name of selected) {
+  const runs = Array.from({ length: settings.launches }, (_, launch) =>
+    selected.map(name => ({ name, launch })),
+  );
+  for (const { name, launch } of runs.flat()) {
     process.stderr.write(`${seconds()}: ${name}\n`);
-    const context = jobContext(name, settings, { records, failures });
+    const context = jobContext(name, { ...settings, launch }, { records, failures });
     try {
       await jobs[name](context);
     } finally {
@@ -73,7 +78,9 @@ async function main(options) {
   writeFileSync(file, JSON.stringify(result, null, 2));
 
   console.log(formatTable(rows, settings.targets));
-  console.log(`\nRatio to raw in the same round, median (min-max) of ${settings.rounds}; below 1: cheaper.`);
+  console.log(
+    `\nRatio to raw in the same round, median (min-max) of ${settings.launches * settings.rounds}; below 1: cheaper.`,
+  );
   console.log(`Load average ${machine.load[0].toFixed(1)} on ${machine.cores} cores, ${seconds()}.`);
   for (const failure of failures) console.log(`FAILED ${failure}`);
   console.log(`Written to ${file}`);

@@ -3,7 +3,7 @@
 import { startChild, stdioEndpoint } from './child.mjs';
 import { FLOOR } from './targets.mjs';
 
-/** @param settings `{ targets, rounds, ms, warmUp, quick, profiles }` */
+/** @param settings `{ targets, launch, rounds, ms, warmUp, quick, profiles }` */
 export function jobContext(job, settings, { records, failures }) {
   const children = [];
   let peer;
@@ -41,7 +41,8 @@ export function jobContext(job, settings, { records, failures }) {
     },
     /** `measure` gives `{ row: { CPU, time } }` in microseconds. */
     async measureRounds(items, measure) {
-      for (let round = 0; round < settings.rounds; round++) {
+      const first = settings.launch * settings.rounds;
+      for (let round = first; round < first + settings.rounds; round++) {
         const rotated = items.map((_, i) => items[(i + round) % items.length]);
         await each(rotated, async item => {
           for (const [row, figures] of Object.entries(await measure(item)))

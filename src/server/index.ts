@@ -1,12 +1,12 @@
 /** The server half: explicit named re-exports. */
 export { MCPServer } from './mcp-server.ts';
 export type {
+  MCPServerConfig,
   MCPServerFetchOptions,
   MCPServerListenOptions,
   MCPServerStartHTTPOptions,
   ToolActions,
-} from './mcp-server.ts';
-export type { MCPServerConfig } from './options.ts';
+} from './options.ts';
 export type { AgentOutput } from './calls/agents-as-tools.ts';
 export type { ToolExecutionOptions, ToolInfo } from './calls/execute-tool.ts';
 export type { LoggingLevel } from './capabilities/logging.ts';

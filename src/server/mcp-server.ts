@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Agent, ToolsInput } from '@mastra/core/agent';
 import { MCPServerBase } from '@mastra/core/mcp';
-import type { MCPServerHTTPOptions, ServerDetailInfo, ServerInfo } from '@mastra/core/mcp';
+import type { ServerDetailInfo, ServerInfo } from '@mastra/core/mcp';
 import type { RequestContext } from '@mastra/core/request-context';
 import type { InternalCoreTool } from '@mastra/core/tools';
 import type { Workflow } from '@mastra/core/workflows';
@@ -26,47 +26,24 @@ import { sendLoggingMessage } from './capabilities/logging.ts';
 import type { LogMessageParams } from './capabilities/logging.ts';
 import { ServerTools, toolHandlers } from './capabilities/tools.ts';
 import { FetchExchange } from './http/fetch-exchange.ts';
-import type { StreamableHTTPServerTransportOptions } from './http/http-options.ts';
-import type { HTTPListener, ListenOptions } from './http/listen.ts';
+import type { HTTPListener } from './http/listen.ts';
 import { NodeExchange } from './http/node-exchange.ts';
 import { assertTools, resolveServerConfig } from './options.ts';
-import type { MCPServerConfig, ResolvedServerConfig } from './options.ts';
+import type {
+  MCPServerConfig,
+  MCPServerFetchOptions,
+  MCPServerListenOptions,
+  MCPServerStartHTTPOptions,
+  ResolvedServerConfig,
+  ToolActions,
+} from './options.ts';
+import { DirectSessions } from './sessions/direct-sessions.ts';
 import { publishOrThrow } from './sessions/notifications.ts';
 import type { ServerEvent } from './sessions/notifications.ts';
 import { askOnlyClient, Session } from './sessions/session-binding.ts';
 import type { ConnectedTransport, SdkServer, SessionBinding } from './sessions/session-binding.ts';
 import type { StdioConnection } from './transports/stdio.ts';
 import { StreamableHTTP } from './transports/streamable-http.ts';
-
-/** What the caller of `fetch` knows about a request. */
-export interface MCPServerFetchOptions {
-  /** Who calls, as a token check found out; tools see it as `context.mcp.extra.authInfo`. */
-  readonly authInfo?: unknown;
-  /** Values for this request; tools get a copy. */
-  readonly requestContext?: RequestContext | undefined;
-  readonly options?: StreamableHTTPServerTransportOptions | undefined;
-}
-
-/** Options of `startHTTP`. */
-export interface MCPServerStartHTTPOptions extends MCPServerHTTPOptions {
-  options?: StreamableHTTPServerTransportOptions;
-}
-
-/** Options of `listen`. */
-export interface MCPServerListenOptions extends ListenOptions {
-  /** What every request is handled with, as in `startHTTP`. */
-  readonly options?: StreamableHTTPServerTransportOptions | undefined;
-}
-
-/** Tools that come and go while the server runs. */
-export interface ToolActions {
-  /** Adds tools by key, replacing those that exist, and tells every client. */
-  add(tools: ToolsInput): Promise<void>;
-  /** Removes tools by key, else by their own id where only one has it, and tells every client. Ignores unknown ones. */
-  remove(toolIds: string[]): Promise<void>;
-  /** Only tells every client that the list changed. */
-  notifyListChanged(): Promise<void>;
-}
 
 /**
  * Serves tools, agents and workflows over stdio, Streamable HTTP and web-standard requests.
@@ -81,6 +58,7 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
   readonly #authorization: Authorization;
   readonly #deps: CallToolDeps;
   readonly #binding: SessionBinding;
+  readonly #direct: DirectSessions;
   readonly #listeners = new Set<HTTPListener>();
   #table: ToolTable;
   #http: StreamableHTTP | undefined;
@@ -114,6 +92,9 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
       toolApproval: resolved.toolApproval,
     };
     this.#binding = this.#createBinding();
+    this.#direct = new DirectSessions(
+      () => new Session({ principal: ANONYMOUS, mode: 'stdio' }, this.#binding),
+    );
     this.toolActions = this.#createToolActions();
   }
 
@@ -142,7 +123,7 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
     const connection = await startStdio({
       createSession: init => new Session(init, this.#binding),
       principal: ANONYMOUS,
-      onError: error => this.#binding.onError('Error on stdio', error),
+      onError: error => this.#binding.onError('Error on stdio', error, 'error'),
     });
     this.#stdio = connection;
     void connection.ended.then(() => {
@@ -226,7 +207,7 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
   ): { tools: ToolInfo[] } | Promise<{ tools: ToolInfo[] }> {
     const table = this.#table;
     if (!this.#authorization.filters) return { tools: toToolInfos(table) };
-    const call = createHostCall('tools/list', requestContext, this.name);
+    const call = createHostCall('tools/list', this.name, { requestContext });
     return this.#authorization
       .visible(table.names, call)
       .then(names => ({ tools: toToolInfos(table, names) }));
@@ -250,12 +231,7 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
     args: unknown,
     options: ToolExecutionOptions = {},
   ): ReturnType<MCPServerBase['executeTool']> {
-    this.#gate.enter();
-    try {
-      return await executeTool(toolName, args, options, this.#deps);
-    } finally {
-      this.#gate.leave();
-    }
+    return this.#gate.run(signal => executeTool(toolName, args, { ...options, signal }, this.#deps));
   }
 
   /** No resources are served by this version. */
@@ -294,9 +270,7 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
 
   /** The protocol engine of the stdio connection, else a fresh one that serves this server and is connected to nothing. */
   getServer(): SdkServer {
-    const session =
-      this.#stdio?.session ?? new Session({ principal: ANONYMOUS, mode: 'stdio' }, this.#binding);
-    return session.sdkServer;
+    return (this.#stdio?.session ?? this.#direct.open()).sdkServer;
   }
 
   /** The transport of the stdio connection, for checks and tests. */
@@ -353,7 +327,7 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
       },
       askTimeoutMs: this.#config.askTimeoutMs,
       gate: this.#gate,
-      onError: (message, error) => this.logger.error(message, { error }),
+      onError: (message, error, severity) => this.logger[severity](message, { error }),
     };
   }
 
@@ -381,6 +355,7 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
   *#sessions(): IterableIterator<Session> {
     for (const { session } of this.#http?.sessions.each() ?? []) yield session;
     if (this.#stdio !== undefined) yield this.#stdio.session;
+    yield* this.#direct.each();
   }
 
   async #publish(event: ServerEvent): Promise<void> {
@@ -394,7 +369,11 @@ export class MCPServer<TId extends string = string> extends MCPServerBase<TId> i
 
   async #close(drainMs: number): Promise<void> {
     await Promise.all([this.#gate.close(drainMs), this.#http?.close({ drainMs })]);
-    await Promise.all([this.#stdio?.close(), ...[...this.#listeners].map(listener => listener.close())]);
+    await Promise.all([
+      this.#stdio?.close(),
+      this.#direct.closeAll(),
+      ...Array.from(this.#listeners, listener => listener.close()),
+    ]);
     this.#listeners.clear();
   }
 }

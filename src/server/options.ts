@@ -9,15 +9,22 @@ import type {
   MCPAuthInfoToUserMapper,
   MCPServerConfig as CoreServerConfig,
   MCPServerFGAConfig,
+  MCPServerHTTPOptions,
   PackageInfo,
   RemoteInfo,
   Repository,
 } from '@mastra/core/mcp';
+import type { RequestContext } from '@mastra/core/request-context';
 import type { Workflow } from '@mastra/core/workflows';
 import { MCPConfigurationError } from '../shared/errors.ts';
 import type { AgentOutput } from './calls/agents-as-tools.ts';
 import { resolveHTTPSecurity } from './http/http-options.ts';
-import type { HTTPSettings, MCPServerHTTPSecurityOptions } from './http/http-options.ts';
+import type {
+  HTTPSettings,
+  MCPServerHTTPSecurityOptions,
+  StreamableHTTPServerTransportOptions,
+} from './http/http-options.ts';
+import type { ListenOptions } from './http/listen.ts';
 
 /** Options of the MCPServer constructor. */
 export interface MCPServerConfig<TId extends string = string> extends MCPServerHTTPSecurityOptions {
@@ -72,6 +79,36 @@ export interface MCPServerConfig<TId extends string = string> extends MCPServerH
   readonly packageCanonical?: string | undefined;
   readonly packages?: PackageInfo[] | undefined;
   readonly remotes?: RemoteInfo[] | undefined;
+}
+
+/** What the caller of `fetch` knows about a request. */
+export interface MCPServerFetchOptions {
+  /** Who calls, as a token check found out; tools see it as `context.mcp.extra.authInfo`. */
+  readonly authInfo?: unknown;
+  /** Values for this request; tools get a copy. */
+  readonly requestContext?: RequestContext | undefined;
+  readonly options?: StreamableHTTPServerTransportOptions | undefined;
+}
+
+/** Options of `startHTTP`. */
+export interface MCPServerStartHTTPOptions extends MCPServerHTTPOptions {
+  options?: StreamableHTTPServerTransportOptions;
+}
+
+/** Options of `listen`. */
+export interface MCPServerListenOptions extends ListenOptions {
+  /** What every request is handled with, as in `startHTTP`. */
+  readonly options?: StreamableHTTPServerTransportOptions | undefined;
+}
+
+/** Tools that come and go while the server runs. */
+export interface ToolActions {
+  /** Adds tools by key, replacing those that exist, and tells every client. */
+  add(tools: ToolsInput): Promise<void>;
+  /** Removes tools by key, else by their own id where only one has it, and tells every client. Ignores unknown ones. */
+  remove(toolIds: string[]): Promise<void>;
+  /** Only tells every client that the list changed. */
+  notifyListChanged(): Promise<void>;
 }
 
 /** What the server works with. */

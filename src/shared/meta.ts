@@ -15,9 +15,9 @@ export const TRACEPARENT_META_KEY = 'traceparent';
 /** Vendor data beside {@link TRACEPARENT_META_KEY}. */
 export const TRACESTATE_META_KEY = 'tracestate';
 /** What an MCP App shows and needs, on tools and resources. */
-export const UI_META_KEY = 'ui';
+const UI_META_KEY = 'ui';
 /** The older, flat spelling of `ui.resourceUri`, which hosts still read. */
-export const UI_RESOURCE_URI_META_KEY = 'ui/resourceUri';
+const UI_RESOURCE_URI_META_KEY = 'ui/resourceUri';
 /** Id of a run that waits for an answer. */
 const RUN_ID_META_KEY = 'mastra/runId';
 /** What a run that waits has told about itself. */

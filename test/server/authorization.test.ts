@@ -210,6 +210,13 @@ describe('FGA', () => {
     expect(mapAuthInfoToUser).not.toHaveBeenCalled();
   });
 
+  test('the host’s own call without a user is denied, and not mapped', async () => {
+    const mapAuthInfoToUser = vi.fn(() => ({ id: 'mapped' }));
+    const { server, checks } = serve(() => true, { mapAuthInfoToUser });
+    await expect(server.executeTool('open', { n: 1 })).rejects.toMatchObject({ details: { status: 403 } });
+    expect([checks.length, mapAuthInfoToUser.mock.calls.length]).toEqual([0, 0]);
+  });
+
   verifies(['D11', 'S181'], 'tells the host’s own call apart: denied has the status 403', async () => {
     const { server } = serve(onlyOpen);
     const requestContext = new RequestContext();

@@ -45,8 +45,7 @@ async function connect(transport: Transport, options: CallerOptions): Promise<Ca
   if (roots !== undefined) {
     client.setRequestHandler(ListRootsRequestSchema, async () => ({ roots: roots.map(uri => ({ uri })) }));
   }
-  client.fallbackNotificationHandler = async ({ method, params }) =>
-    onNotification?.(method, (params ?? {}));
+  client.fallbackNotificationHandler = async ({ method, params }) => onNotification?.(method, params ?? {});
   await client.connect(transport);
   const call: Caller['call'] = async (name, args) =>
     (await client.callTool(args === undefined ? { name } : { name, arguments: args })) as CallToolResult;

@@ -45,6 +45,11 @@ describe('InMemoryEventStore', () => {
     expect(store.size).toBe(2);
   });
 
+  test('refuses bounds that are none', () => {
+    for (const option of ['maxEventsPerStream', 'maxEvents'])
+      expect(() => new InMemoryEventStore({ [option]: 0 })).toThrow(expect.objectContaining({ option }));
+  });
+
   test('gives every event an id of its own', async () => {
     const store = new InMemoryEventStore();
     const ids = await Promise.all(

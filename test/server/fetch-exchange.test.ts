@@ -56,6 +56,14 @@ describe('A body over fetch', () => {
   });
 });
 
+test('A request whose body breaks off is answered, though nobody may read it', async () => {
+  await using server = await startHarness('fetch');
+  const body = new ReadableStream<Uint8Array>({ pull: controller => controller.error(new Error('reset')) });
+  const exchange = new FetchExchange(toRequest(body));
+  await server.http.handle(exchange, undefined, undefined);
+  expect((await exchange.response).status).toBe(400);
+});
+
 describe('The answer over fetch', () => {
   verifies('D13', 'streams, and a reader that cancels aborts the call', async () => {
     await using server = await startHarness('fetch');

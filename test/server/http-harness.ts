@@ -57,7 +57,6 @@ export class Tools {
           await call.emit({
             kind: 'progress',
             progress,
-            ...(args['pad'] === undefined ? {} : { message: String(args['pad']) }),
           });
         return text('done');
       case 'ask': {

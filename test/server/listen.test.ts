@@ -1,4 +1,4 @@
-import http from 'node:http';
+import type http from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { listen } from '../../src/server/http/listen.ts';
 

@@ -225,6 +225,27 @@ describe('transports', () => {
     expect(await caller.text('add', { a: 1, b: 1 })).toBe('{"sum":2}');
   });
 
+  verifies(
+    'S202',
+    'of one’s own are told about changes like all others, and closed with the server',
+    async () => {
+      const server = serverOf();
+      const seen: string[] = [];
+      await using caller = await callInMemory(server, { onNotification: method => seen.push(method) });
+      server.getServer();
+      await caller.client.ping();
+      await server.toolActions.notifyListChanged();
+      await until(() => seen.length === 1);
+      const closed = new Promise<void>(resolve => {
+        caller.client.onclose = () => resolve();
+      });
+      await server.close();
+      await closed;
+      await server.toolActions.notifyListChanged();
+      expect(seen).toEqual(['notifications/tools/list_changed']);
+    },
+  );
+
   verifies(['S160', 'S161'], 'answer the requests of a node:http server on one path', async () => {
     const server = serverOf();
     const web = createServer((req, res) => {
@@ -313,6 +334,15 @@ describe('closing', () => {
     expect(await Promise.all(running)).toEqual(['finished', 'finished', 'finished']);
     await closing;
     expect(started()).toBe(3);
+  });
+
+  verifies('D14', 'aborts the host’s own calls too', async () => {
+    const { tool, started } = gate();
+    const server = serverOf({ tools: { wait: tool } });
+    const call = server.executeTool('wait', {});
+    await until(() => started() === 1);
+    await server.close();
+    expect(await call).toBe('aborted');
   });
 
   verifies('D14', 'does not wait longer than drainMs', async () => {

@@ -70,7 +70,7 @@ describe('A body over node:http', () => {
       const piece = Buffer.from(`400\r\n${'x'.repeat(0x400)}\r\n`);
       const chunked = await postInPieces(server, ['transfer-encoding: chunked'], [piece]);
       expect(chunked).toMatch(/^HTTP\/1.1 413 /);
-      const fits = JSON.stringify({ ...(initialize() as object) }).padEnd(1000);
+      const fits = JSON.stringify(initialize()).padEnd(1000);
       expect((await server.post(fits)).status).toBe(200);
     },
   );
@@ -218,6 +218,18 @@ describe('startHTTP', () => {
 });
 
 describe('NodeExchange', () => {
+  test('tells the URL of a request, whatever Host the client names', () => {
+    for (const [host, href] of [
+      ['example.com:8080', 'http://example.com:8080/a?b=1'],
+      ['not a host', 'http://localhost/a?b=1'],
+      [undefined, 'http://localhost/a?b=1'],
+    ] as const) {
+      const req = Object.assign(new http.IncomingMessage(new net.Socket()), { url: '/a?b=1', method: 'GET' });
+      if (host !== undefined) req.headers.host = host;
+      expect(new NodeExchange(req, new http.ServerResponse(req)).wire.url?.href).toBe(href);
+    }
+  });
+
   test('takes no second answer', async () => {
     const server = http.createServer((req, res) => {
       const exchange = new NodeExchange(req, res);

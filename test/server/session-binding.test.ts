@@ -30,7 +30,9 @@ function bindingOf(handlers: Record<string, CallHandler>, errors: unknown[] = []
     capabilities: { session: noted, stdio: noted, stateless: { tools: {} }, 'stateless-streaming': noted },
     askTimeoutMs: 1000,
     gate: new CallGate(),
-    onError: (message, error) => errors.push([message, error]),
+    onError: (message, error, severity) => {
+      if (severity === 'error') errors.push([message, error]);
+    },
   };
 }
 

@@ -183,6 +183,33 @@ describe.each(adapters)('The standalone stream over %s', adapter => {
     expect((await stream.message()).params?.['data']).toBe('heard');
   });
 
+  test('carries what belongs to a call whose answer can be nothing but JSON', async () => {
+    await using server = await startHarness(adapter, { options: { enableJsonResponse: true } });
+    const session = await server.open({ capabilities: { elicitation: {} } });
+    const stream = await server.send({ method: 'GET', headers: session });
+    const answer = server.post(callTool(2, 'ask'), session);
+    const question = await stream.message();
+    expect(question.method).toBe('elicitation/create');
+    await server.post({ jsonrpc: '2.0', id: question.id, result: { action: 'decline' } }, session);
+    expect((await (await answer).json()).result?.content?.[0]?.text).toContain('decline');
+  });
+
+  test('does not carry what a call says after it is over', async () => {
+    await using server = await startHarness(adapter);
+    const session = await server.open();
+    const stream = await server.send({ method: 'GET', headers: session });
+    const answer = server.post(callTool(2, 'wait'), session);
+    const waiting = await server.tools.waiting();
+    waiting.finish();
+    await (await answer).text();
+    await waiting.call.wire.notify('notifications/progress', { progressToken: 1, progress: 1 });
+    const late = waiting.call.wire.request('ping', {}, { timeoutMs: 60_000, signal: undefined });
+    await expect(late).rejects.toMatchObject({ code: 'MCP_SERVER_CLIENT_UNREACHABLE' });
+    expect(server.logs).toContain('No stream is open for notifications/progress');
+    await broadcast(server, 'next');
+    expect((await stream.message()).params?.['data']).toBe('next');
+  });
+
   test('ends with its session', async () => {
     await using server = await startHarness(adapter);
     const session = await server.open();
@@ -320,6 +347,21 @@ describe.each(adapters)('With an event store over %s', adapter => {
     expect(eventStore.size).toBeGreaterThan(0);
     await server.send({ method: 'DELETE', headers: session });
     await until(() => eventStore.size === 0, 'the store is empty');
+  });
+
+  test('a replay that fails ends the stream, so that nobody takes it for complete', async () => {
+    const eventStore = new InMemoryEventStore();
+    await using server = await startHarness(adapter, { options: { eventStore } });
+    const session = await server.open();
+    const stream = await server.send({ method: 'GET', headers: session });
+    const primed = await stream.event();
+    eventStore.replayEventsAfter = () => Promise.reject(new Error('store is down'));
+    const headers = { ...session, 'last-event-id': primed?.id ?? '' };
+    const resumed = await server.send({ method: 'GET', headers });
+    expect(await resumed.event()).toBeUndefined();
+    expect(server.logs.join()).toContain('store is down');
+    eventStore.getStreamIdForEventId = () => Promise.reject(new Error('store is down'));
+    expect((await server.send({ method: 'GET', headers })).status).toBe(400);
   });
 
   test('a store that fails costs resumption, not the answer', async () => {

@@ -59,6 +59,12 @@ describe.each(adapters)('Sessions over %s', adapter => {
     expect((await server.post(initialize())).status).toBe(200);
   });
 
+  test('that are opened all at once keep the limit', async () => {
+    await using server = await startHarness(adapter, { security: { limits: { maxSessions: 3 } } });
+    await Promise.all(Array.from({ length: 20 }, () => server.post(initialize())));
+    expect(server.http.sessions.size).toBe(3);
+  });
+
   verifies('S7', 'of one identity have a limit of their own, which anonymous callers have not', async () => {
     await using server = await startHarness(adapter, { security: { limits: { maxSessionsPerUser: 1 } } });
     const first = await server.open({ user: 'alice' });
@@ -68,14 +74,5 @@ describe.each(adapters)('Sessions over %s', adapter => {
     expect((await server.post(ping, bobs, 'bob')).status).toBe(200);
     const anonymous = [await server.open(), await server.open()];
     for (const session of anonymous) expect((await server.post(ping, session)).status).toBe(200);
-  });
-
-  test('keep the idle time that held when they were initialized', async () => {
-    await using server = await startHarness(adapter, { security: { limits: { sessionIdleMs: 60 } } });
-    await server.open();
-    await until(() => server.http.sessions.size === 0, 'the session has ended');
-    const lasting = await server.open();
-    await (await server.post(ping, lasting)).text();
-    expect(server.http.sessions.size).toBe(1);
   });
 });

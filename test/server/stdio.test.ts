@@ -101,10 +101,10 @@ describe('stdio', () => {
   test('keeps no more of a line than the limit', async () => {
     const pipe = await connect(1000);
     const before = process.memoryUsage().arrayBuffers;
-    for (let round = 0; round < 500; round += 1) {
+    for (let round = 0; round < 3000; round += 1) {
       if (!pipe.stdin.write(Buffer.alloc(100_000, 'x'))) await once(pipe.stdin, 'drain');
     }
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(150_000_000);
     pipe.line('');
     pipe.line(ping(1));
     await until(() => pipe.answers.length === 2, 'everything is answered');

@@ -8,6 +8,7 @@ import type { IMastraLogger } from '@mastra/core/logger';
 import type { RequestContext } from '@mastra/core/request-context';
 import type { ElicitRequest, ElicitResult, Implementation } from '@modelcontextprotocol/sdk/types.js';
 import { MCPConnectionError, type AnyMCPError, type MCPConnectionAttempt } from '../../shared/errors.ts';
+import { PROGRESS_TOKEN_META_KEY } from '../../shared/meta.ts';
 import { ProgressTracker, type RequestWatch } from '../capabilities/progress.ts';
 import type { ResolvedServerDefinition } from '../options.ts';
 import { CrashLoopGuard } from './crash-loop-guard.ts';
@@ -145,7 +146,8 @@ export class Connection {
       (peer, watch) => {
         const { token } = watch;
         const meta = params['_meta'] as Record<string, unknown> | undefined;
-        const sent = token === undefined ? params : { ...params, _meta: { ...meta, progressToken: token } };
+        const sent =
+          token === undefined ? params : { ...params, _meta: { ...meta, [PROGRESS_TOKEN_META_KEY]: token } };
         return peer.request(method, sent, watch);
       },
       options,

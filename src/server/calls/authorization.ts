@@ -66,6 +66,8 @@ export function createAuthorization(deps: AuthorizationDeps): Authorization {
     const { requestContext, authInfo } = call;
     // What the host put there was decided by the host, for this very request.
     if (requestContext.has('user')) return requestContext.get('user');
+    // A host that calls by itself names the user, or there is none.
+    if (call.askable === 'host') return undefined;
     if (deps.mapAuthInfoToUser === undefined) return fallbackUser(authInfo);
     try {
       return await deps.mapAuthInfoToUser({

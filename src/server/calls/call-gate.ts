@@ -1,12 +1,13 @@
 /**
  * How many calls are running, and whether new ones may begin.
  *
- * Owns the count and the closing of the door. Does not cancel anything: closing the sessions does.
+ * Owns the count, the closing of the door and the signals of calls that no session ends. Does not know what a call does.
  */
 import { MCPServerError } from '../../shared/errors.ts';
 
 /** Counts running calls of one server and lets them finish before it closes. */
 export class CallGate {
+  readonly #controllers = new Set<AbortController>();
   #running = 0;
   #closed = false;
   #onIdle: (() => void) | undefined;
@@ -34,12 +35,33 @@ export class CallGate {
     if (this.#running === 0) this.#onIdle?.();
   }
 
-  /** Refuses new calls from now on and waits for the running ones, at most `drainMs`. */
+  /**
+   * Runs one call that belongs to no session, with a signal that is aborted when the server has closed.
+   *
+   * @throws MCPServerError `MCP_SERVER_CLOSED` once the server closes.
+   */
+  async run<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.enter();
+    const controller = new AbortController();
+    this.#controllers.add(controller);
+    try {
+      return await call(controller.signal);
+    } finally {
+      this.#controllers.delete(controller);
+      this.leave();
+    }
+  }
+
+  /** Refuses new calls from now on, waits for the running ones for at most `drainMs`, then aborts those of `run`. */
   async close(drainMs: number): Promise<void> {
     this.#closed = true;
-    if (this.#running === 0 || drainMs <= 0) return;
+    if (this.#running > 0 && drainMs > 0) await this.#idle(drainMs);
+    for (const controller of this.#controllers) controller.abort();
+  }
+
+  async #idle(longestMs: number): Promise<void> {
     await new Promise<void>(resolve => {
-      const timer = setTimeout(resolve, drainMs);
+      const timer = setTimeout(resolve, longestMs);
       this.#onIdle = () => {
         clearTimeout(timer);
         resolve();

@@ -31,25 +31,27 @@ export interface ToolInfo {
   readonly _meta?: Record<string, unknown>;
 }
 
+/** What a host brings along. */
+interface HostCallInit {
+  readonly requestContext?: RequestContext | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Identity of the host itself. */
 const HOST = 'host';
 
 /** The context of a call that no client made. Nobody can be asked, and nobody listens. */
-export function createHostCall(
-  method: string,
-  requestContext: RequestContext | undefined,
-  serverName: string,
-): CallContext {
+export function createHostCall(method: string, serverName: string, given: HostCallInit): CallContext {
   const nobody = (): Promise<never> => Promise.reject(new Error('There is no client'));
   return createCallContext({
     method,
     revision: LATEST_PROTOCOL_VERSION,
     requestId: HOST,
-    signal: new AbortController().signal,
+    signal: given.signal ?? new AbortController().signal,
     meta: undefined,
     principal: HOST,
     authInfo: undefined,
-    requestContext,
+    requestContext: given.requestContext,
     client: { info: undefined, capabilities: undefined },
     askable: 'host',
     askTimeoutMs: 0,
@@ -77,10 +79,10 @@ export function createHostCall(
 export async function executeTool(
   name: string,
   args: unknown,
-  { requestContext, ...host }: ToolExecutionOptions,
+  { requestContext, signal, ...host }: ToolExecutionOptions & HostCallInit,
   deps: CallToolDeps,
 ): Promise<unknown> {
-  const call = createHostCall('tools/call', requestContext, deps.serverName);
+  const call = createHostCall('tools/call', deps.serverName, { requestContext, signal });
   const outcome = await callTool({ name, args, call, host }, deps);
   const tool = JSON.stringify(name);
   switch (outcome.status) {

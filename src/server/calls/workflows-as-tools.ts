@@ -105,10 +105,16 @@ class WorkflowRun {
         runId: run.runId,
         payload: result.suspendPayload as unknown,
         resumeSchema: resumeSchemaAt(this.#workflow, path),
-        resume: data =>
-          this.#follow(run, () => run.resume({ step: path, resumeData: data, ...this.#options() })),
+        resume: this.#isKept
+          ? data => this.#follow(run, () => run.resume({ step: path, resumeData: data, ...this.#options() }))
+          : undefined,
       },
     };
+  }
+
+  /** Only a Mastra instance keeps the snapshot that a suspended run goes on from. */
+  get #isKept(): boolean {
+    return this.#invocation.mastra !== undefined || this.#workflow.mastra !== undefined;
   }
 
   #options(): Pick<ToolExecutionContext, 'requestContext' | 'tracingContext'> {

@@ -80,6 +80,9 @@ export const RPC = {
   refused: -32000,
 } as const;
 
+/** Beside every 503. */
+export const RETRY_AFTER: Headers = { 'retry-after': '5' };
+
 export function refusal(
   status: number,
   code: number,

@@ -21,7 +21,7 @@ export class FetchExchange implements Exchange {
   readonly method: string;
   readonly caller = 'hidden';
   readonly authInfo: unknown;
-  readonly wire: WireRequestInfo;
+  readonly wire: FetchWireRequest;
   readonly answered: Promise<void>;
   /** The answer; settles with `answered`. */
   readonly response: Promise<Response>;
@@ -46,11 +46,11 @@ export class FetchExchange implements Exchange {
   }
 
   get paths(): readonly string[] {
-    return this.wire.url === undefined ? [] : [this.wire.url.pathname];
+    return [this.wire.url.pathname];
   }
 
   header(name: string): string | undefined {
-    return this.#request.headers.get(name) ?? (name === 'host' ? this.wire.url?.host : undefined);
+    return this.#request.headers.get(name) ?? (name === 'host' ? this.wire.url.host : undefined);
   }
 
   onGone(listener: () => void): void {

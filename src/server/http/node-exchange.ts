@@ -43,6 +43,8 @@ export class NodeExchange implements Exchange {
     });
     this.#settle = settle;
     res.once('close', () => this.#onClose());
+    // What is written to a connection that is gone must not end the process.
+    res.on('error', () => {});
   }
 
   get paths(): readonly string[] {
@@ -114,9 +116,8 @@ export class NodeExchange implements Exchange {
 
   answer(status: number, headers: Headers, body?: string, closing = false): void {
     const res = this.#res;
-    if (this.#ended || res.headersSent) return;
-    this.#ended = true;
-    if (!this.#isGone) {
+    if (!this.#ended && !this.#isGone && !res.headersSent && !res.destroyed) {
+      this.#ended = true;
       const length = body === undefined ? 0 : Buffer.byteLength(body);
       const sized = status === 204 ? headers : { ...headers, 'content-length': String(length) };
       if (closing) this.#answerEarly(status, sized, body);
@@ -144,7 +145,6 @@ export class NodeExchange implements Exchange {
 
   openStream(headers: Headers): StreamSink {
     const res = this.#res;
-    res.on('error', () => {});
     if (!this.#isGone && !this.#ended) {
       res.writeHead(200, headers);
       res.flushHeaders();
@@ -212,7 +212,14 @@ class NodeWireRequest implements WireRequestInfo {
   }
 
   get url(): URL {
-    return this.#url ?? new URL(this.req.url ?? '/', `http://${this.req.headers.host ?? 'localhost'}`);
+    if (this.#url !== undefined) return this.#url;
+    const path = this.req.url ?? '/';
+    try {
+      return new URL(`http://${this.req.headers.host ?? 'localhost'}${path}`);
+    } catch {
+      // A client may name a host that is none.
+      return new URL(path, 'http://localhost');
+    }
   }
 }
 

@@ -6,6 +6,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { MCPConfigurationError } from '../../shared/errors.ts';
 
 /** Keeps the events of streams; one store may serve many sessions and processes. The SDK's stores fit. */
 export interface EventStore {
@@ -44,9 +45,10 @@ export class InMemoryEventStore implements EventStore {
   readonly #streams = new Map<string, Set<string>>();
   #count = 0;
 
+  /** @throws MCPConfigurationError MCP_SERVER_CONFIGURATION_INVALID for a bound that is not a positive number. */
   constructor(options: InMemoryEventStoreOptions = {}) {
-    this.#maxPerStream = options.maxEventsPerStream ?? 1000;
-    this.#maxEvents = options.maxEvents ?? 10_000;
+    this.#maxPerStream = atLeastOne('maxEventsPerStream', options.maxEventsPerStream ?? 1000);
+    this.#maxEvents = atLeastOne('maxEvents', options.maxEvents ?? 10_000);
   }
 
   /** How many events are kept. */
@@ -104,6 +106,11 @@ export class InMemoryEventStore implements EventStore {
       return;
     }
   }
+}
+
+function atLeastOne(option: string, value: number): number {
+  if (typeof value === 'number' && value >= 1) return value;
+  throw new MCPConfigurationError('server', option, 'must be a number of at least 1');
 }
 
 /** One event that a session may send again. */

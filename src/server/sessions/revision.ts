@@ -19,13 +19,13 @@ export const ASSUMED_REVISION = '2025-03-26';
 export const PRIMED_REVISION = '2025-11-25';
 
 /** JSON-RPC code of a revision that is not served; `data` names the ones that are. */
-export const UNSUPPORTED_REVISION_CODE = -32022;
+const UNSUPPORTED_REVISION_CODE = -32022;
 
 /** Asks for what a server can do, in revisions without `initialize`. */
 export const DISCOVER_METHOD = 'server/discover';
 
 /** The revision a message claims in its `_meta`, else in the header that came with it. */
-export function claimedRevision(message: JSONRPCMessage, header?: string): string | undefined {
+function claimedRevision(message: JSONRPCMessage, header?: string): string | undefined {
   const meta = 'params' in message ? message.params?.['_meta'] : undefined;
   return (meta === undefined ? undefined : readClaimedRevision(meta)) ?? header;
 }

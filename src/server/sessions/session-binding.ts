@@ -58,8 +58,11 @@ export interface SessionBinding {
   readonly capabilities: Readonly<Record<SessionMode, ServerCapabilities>>;
   readonly askTimeoutMs: number;
   readonly gate: CallGate;
-  /** Told about errors that have no caller to go to; `error` is already safe to print. */
-  onError(message: string, error: unknown): void;
+  /**
+   * Told about errors nobody else hears of: those of this server, of which a client learns no more than that there was one,
+   * and, as `debug`, those that a client can cause at will.
+   */
+  onError(message: string, error: unknown, severity: 'error' | 'debug'): void;
 }
 
 /** The protocol engine of a session. */
@@ -123,11 +126,16 @@ export class Session implements ServerEventTarget {
     this.#server.onclose = () => {
       this.#closed = true;
     };
-    this.#server.onerror = error => binding.onError('Message of a client could not be handled', error);
+    this.#server.onerror = error => binding.onError('Trouble with a client', error, 'debug');
   }
 
   get closed(): boolean {
     return this.#closed;
+  }
+
+  /** Whether a client is there: it has finished its introduction, or asked for something. */
+  get ready(): boolean {
+    return this.#ready;
   }
 
   /** The revision both sides agreed on; `undefined` before `initialize` and where there is none. */
@@ -326,11 +334,11 @@ export class Session implements ServerEventTarget {
         case 'MCP_SERVER_CLOSED':
           return new RpcError(ErrorCode.ConnectionClosed, error.message);
         default:
-          this.#binding.onError(`${method} failed`, error);
+          this.#binding.onError(`${method} failed`, error, 'error');
           return new RpcError(ErrorCode.InternalError, toErrorText(error));
       }
     }
-    this.#binding.onError(`${method} failed`, error);
+    this.#binding.onError(`${method} failed`, error, 'error');
     return new RpcError(ErrorCode.InternalError, 'Internal error');
   }
 }

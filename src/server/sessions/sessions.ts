@@ -21,7 +21,7 @@ export interface OpenSession<T extends SessionActivity = SessionActivity> {
   readonly transport: T;
   readonly idleMs: number;
   /** Runs once when the session has ended, whatever ended it. */
-  readonly onClosed: (id: string) => Promise<void>;
+  readonly onClosed: () => void;
 }
 
 /** Limits that a new session must fit in. */
@@ -88,7 +88,7 @@ export class Sessions<T extends SessionActivity> {
     if (this.#sessions.size === 0) this.#stopSweeping();
     try {
       await entry.session.close();
-      await entry.onClosed(id);
+      entry.onClosed();
     } catch (error) {
       this.#onError(error);
     }

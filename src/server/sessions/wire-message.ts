@@ -30,7 +30,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Whether a value can be the id of a request: a string or a safe integer, never null. */
-export function isRequestId(value: unknown): value is RequestId {
+function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 

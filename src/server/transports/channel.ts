@@ -57,9 +57,15 @@ export class Channel {
     return this.#enqueue(async () => {
       this.#stream?.end();
       this.#stream = stream;
-      for (const { id, message } of (await this.#events?.replayAfter(lastEventId)) ?? []) {
-        stream.send(toWireText(message), id);
-        if (stream.behind && !(await stream.caughtUp(STALLED_MS))) stream.cut();
+      try {
+        for (const { id, message } of (await this.#events?.replayAfter(lastEventId)) ?? []) {
+          stream.send(toWireText(message), id);
+          if (stream.behind && !(await stream.caughtUp(STALLED_MS))) stream.cut();
+        }
+      } catch (error) {
+        // A stream with a gap would hide it; without one the client comes back.
+        stream.cut();
+        throw error;
       }
     });
   }

@@ -39,6 +39,8 @@ export interface RequestFrame {
 /** Who is told what happens on a transport. */
 export interface TransportHooks {
   readonly onError: (error: unknown) => void;
+  /** A message had nowhere to go. */
+  readonly onDropped: (message: JSONRPCMessage) => void;
   readonly onReplyStart: (reply: Reply) => void;
   readonly onReplyEnd: (reply: Reply) => void;
 }
@@ -89,19 +91,22 @@ export class SessionTransport implements Transport {
   async start(): Promise<void> {}
 
   /** Takes the messages of one POST. Those with requests among them are answered later, on the exchange. */
-  receive(frame: RequestFrame, messages: readonly WireMessage[], isBatch: boolean): void {
+  receive(frame: RequestFrame, messages: readonly WireMessage[], isBatch: boolean): Refusal | undefined {
     this.#touch();
+    // Ended while it was being opened.
+    if (this.#closed) return refusal(404, RPC.refused, 'Session not found');
     const requests = requestsOf(messages);
     if (requests.length === 0) {
       for (const message of messages) this.#deliver(message, toExtra(frame));
       frame.exchange.answer(202, frame.headers);
-      return;
+      return undefined;
     }
     const reply = this.#createReply(frame, requests, isBatch);
-    if (!reply.waiting) return;
+    if (!reply.waiting) return undefined;
     for (const { id } of requests) this.#replies.set(id, reply);
     const extra = { ...toExtra(frame), ...this.#closersOf(reply) };
     for (const message of messages) this.#deliver(message, extra);
+    return undefined;
   }
 
   /** Opens the standalone stream, or goes on with one that broke. */
@@ -129,6 +134,7 @@ export class SessionTransport implements Transport {
         message: isStale ? 'The call is over' : 'The client has no stream open on which it could be asked',
         transport: 'http',
       });
+    this.#hooks.onDropped(message);
   }
 
   /** Ends every stream; requests that are running are answered with an error. */
@@ -138,7 +144,7 @@ export class SessionTransport implements Transport {
     for (const reply of new Set(this.#replies.values())) reply.abandon();
     this.#standalone.end();
     this.onclose?.();
-    await this.#events?.forget();
+    this.#events?.forget().catch(this.#hooks.onError);
   }
 
   #createReply(frame: RequestFrame, requests: readonly JSONRPCRequest[], isBatch: boolean): Reply {

@@ -1,15 +1,14 @@
 /**
  * Routes Exchanges by the rules of Streamable HTTP: paths, methods, revisions, sessions.
  *
- * Owns the order of the checks, the making of sessions and the closing of the HTTP side. What a body or a Host may look
- * like is in http/guards.ts; what an answer looks like is in reply.ts.
+ * Owns the order of the checks and the closing of the HTTP side. What a body or a Host may look like is in
+ * http/guards.ts; what an answer looks like is in reply.ts.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
-import type { JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
-import { MCPConfigurationError } from '../../shared/errors.ts';
-import { RPC, refusal, refuse } from '../http/exchange.ts';
-import type { Exchange, Headers, Refusal } from '../http/exchange.ts';
+import type { JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { RETRY_AFTER, RPC, refusal, refuse } from '../http/exchange.ts';
+import type { Exchange, Refusal } from '../http/exchange.ts';
 import {
   corsHeaders,
   parseBody,
@@ -24,12 +23,12 @@ import type { HTTPSettings, StreamableHTTPServerTransportOptions } from '../http
 import { startTimer } from '../http/timer.ts';
 import { ASSUMED_REVISION, DISCOVER_METHOD, refuseRevision } from '../sessions/revision.ts';
 import type { Session, SessionInit } from '../sessions/session-binding.ts';
-import { Sessions, toShortId } from '../sessions/sessions.ts';
+import { Sessions } from '../sessions/sessions.ts';
 import type { OpenSession } from '../sessions/sessions.ts';
 import { requestsOf } from '../sessions/wire-message.ts';
+import { openSession } from './open-session.ts';
 import type { Reply } from './reply.ts';
-import { SessionTransport } from './session-transport.ts';
-import type { RequestFrame, TransportHooks } from './session-transport.ts';
+import type { RequestFrame, SessionTransport, TransportHooks } from './session-transport.ts';
 import { answerStateless } from './stateless.ts';
 
 /** What the HTTP side needs from the rest of the server. */
@@ -47,9 +46,7 @@ export interface StreamableHTTPDeps {
   };
 }
 
-const RETRY_AFTER: Headers = { 'retry-after': '5' };
-/** Visible ASCII. @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management */
-const SESSION_ID = /^[\x21-\x7e]{1,512}$/;
+const REVISION_HEADER = 'mcp-protocol-version';
 
 export class StreamableHTTP {
   readonly sessions: Sessions<SessionTransport>;
@@ -69,6 +66,8 @@ export class StreamableHTTP {
     this.sessions = new Sessions(onError);
     this.#hooks = {
       onError,
+      onDropped: message =>
+        deps.logger().debug(`No stream is open for ${'method' in message ? message.method : 'an answer'}`),
       onReplyStart: reply => void this.#replies.push(reply),
       onReplyEnd: reply => {
         this.#forget(reply);
@@ -128,7 +127,7 @@ export class StreamableHTTP {
       });
     }
     this.#state = 'closed';
-    for (const reply of [...this.#replies]) reply.abandon();
+    for (const reply of this.#replies.splice(0)) reply.abandon();
     await this.sessions.closeAll();
   }
 
@@ -164,27 +163,42 @@ export class StreamableHTTP {
     const refused = refuseMedia(exchange, settings);
     if (refused !== undefined) return refused;
     const read = await exchange.readBody(settings.limits);
-    if (read.kind === 'gone') return undefined;
+    if (read.kind === 'gone') return refusal(400, RPC.refused, 'The body broke off');
     const body = parseBody(read, settings.limits);
     if ('status' in body) return body;
-    const { messages } = body;
-    const requests = requestsOf(messages);
+    const requests = requestsOf(body.messages);
     const id = requests.length === 1 ? (requests[0]?.id ?? null) : null;
-    const header = exchange.header('mcp-protocol-version');
+    const wrong = this.#refuseMessages(exchange, body, requests, id);
+    if (wrong !== undefined) return wrong;
+    const { mode } = settings;
+    if (mode === 'session') return this.#postToSession(frame, body, requests, id);
+    if (body.isBatch && (exchange.header(REVISION_HEADER) ?? ASSUMED_REVISION) !== ASSUMED_REVISION)
+      return refuseBatch();
+    const principal = this.#deps.principalOf(exchange.authInfo);
+    const createSession = (): Session => this.#deps.createSession({ principal, mode });
+    await answerStateless(frame, body, createSession, this.#hooks);
+    return undefined;
+  }
+
+  /** Refuses what no session could take. */
+  #refuseMessages(
+    exchange: Exchange,
+    { messages, isBatch }: Body,
+    requests: readonly JSONRPCRequest[],
+    id: RequestId | null,
+  ): Refusal | undefined {
+    const header = exchange.header(REVISION_HEADER);
     for (const { message } of messages) {
       const error = refuseRevision(message, header, id);
       if (error !== undefined) return { status: 400, error };
     }
-    if (new Set(requests.map(request => request.id)).size < requests.length)
+    if (isBatch && requests.some(({ method }) => method === 'initialize'))
+      return refusal(400, RPC.invalid, 'initialize must not be part of a batch');
+    if (isBatch && new Set(requests.map(request => request.id)).size < requests.length)
       return refusal(400, RPC.invalid, 'Two requests of a batch have the same id');
-    if (this.#state !== 'open' && (requests.length > 0 || this.#state === 'closed'))
+    // What is no request may be what a running call waits for.
+    if (this.#state === 'closed' || (this.#state === 'draining' && requests.length > 0))
       return refusal(503, RPC.refused, 'The server is closing', { id, headers: RETRY_AFTER });
-    if (settings.mode === 'session') return this.#postToSession(frame, body, requests);
-    if (body.isBatch && (header ?? ASSUMED_REVISION) !== ASSUMED_REVISION) return refuseBatch();
-    const { mode } = settings;
-    const principal = this.#deps.principalOf(exchange.authInfo);
-    const createSession = (): Session => this.#deps.createSession({ principal, mode });
-    await answerStateless(frame, body, createSession, this.#hooks);
     return undefined;
   }
 
@@ -192,59 +206,31 @@ export class StreamableHTTP {
     frame: RequestFrame,
     body: Body,
     requests: readonly JSONRPCRequest[],
+    id: RequestId | null,
   ): Promise<Refusal | undefined> {
-    const [first] = requests;
-    const id = requests.length === 1 ? first?.id : undefined;
     const isInitialize = requests.some(({ method }) => method === 'initialize');
-    if (isInitialize && body.isBatch)
-      return refusal(400, RPC.invalid, 'initialize must not be part of a batch');
-    if (isInitialize && frame.exchange.header('mcp-session-id') === undefined)
-      return this.#open(frame, body, id);
-    if (first?.method === DISCOVER_METHOD && frame.exchange.header('mcp-session-id') === undefined)
-      return refusal(200, RPC.notFound, 'Method not found', { id: first.id });
+    if (frame.exchange.header('mcp-session-id') === undefined) {
+      if (isInitialize) return this.#open(frame, body, id);
+      if (requests[0]?.method === DISCOVER_METHOD)
+        return refusal(200, RPC.notFound, 'Method not found', { id: requests[0].id });
+    }
     const found = this.#find(frame, id);
     if ('status' in found) return found;
-    if (isInitialize)
-      return refusal(400, RPC.invalid, 'The session is initialized already', { id: id ?? null });
+    if (isInitialize) return refusal(400, RPC.invalid, 'The session is initialized already', { id });
     const { transport } = found;
     if (body.isBatch && (transport.revision ?? ASSUMED_REVISION) !== ASSUMED_REVISION) return refuseBatch();
     if (requests.some(request => transport.isRunning(request.id)))
-      return refusal(400, RPC.invalid, 'A request with this id is running', { id: id ?? null });
-    transport.receive(withSession(frame, found), body.messages, body.isBatch);
-    return undefined;
+      return refusal(400, RPC.invalid, 'A request with this id is running', { id });
+    return receive(frame, found, body);
   }
 
-  async #open(
-    frame: RequestFrame,
-    body: Body,
-    requestId: JSONRPCRequest['id'] | undefined,
-  ): Promise<Refusal | undefined> {
-    const { settings, exchange } = frame;
-    const { limits } = settings;
-    const principal = this.#deps.principalOf(exchange.authInfo);
-    const hasRoom = this.sessions.makeRoom(principal, {
-      maxSessions: limits.maxSessions,
-      maxSessionsOfPrincipal: principal === this.#anonymous ? Infinity : limits.maxSessionsPerUser,
-    });
-    if (!hasRoom)
-      return refusal(503, RPC.refused, 'Too many sessions', { id: requestId ?? null, headers: RETRY_AFTER });
-    const id = this.#generateId(settings);
-    const transport = new SessionTransport(id, settings, this.#hooks);
-    const session = this.#deps.createSession({ id, principal, mode: 'session' });
-    await session.connect(transport);
-    const entry: OpenSession<SessionTransport> = {
-      id,
-      principal,
-      session,
-      transport,
-      idleMs: limits.sessionIdleMs,
-      onClosed: closedId => this.#notify('onsessionclosed', closedId, settings.onSessionClosed),
-    };
-    this.sessions.open(entry);
-    this.#deps.logger().debug(`MCP session ${toShortId(id)} opened`);
-    await this.#notify('onsessioninitialized', id, settings.onSessionInitialized);
-    transport.receive(withSession(frame, entry), body.messages, false);
-    return undefined;
+  async #open(frame: RequestFrame, body: Body, requestId: RequestId | null): Promise<Refusal | undefined> {
+    const principal = this.#deps.principalOf(frame.exchange.authInfo);
+    const opened = await openSession(
+      { principal, isAnonymous: principal === this.#anonymous, requestId, settings: frame.settings },
+      { ...this.#deps, sessions: this.sessions, hooks: this.#hooks },
+    );
+    return 'status' in opened ? opened : receive(frame, opened, body);
   }
 
   async #get(frame: RequestFrame): Promise<Refusal | undefined> {
@@ -253,62 +239,33 @@ export class StreamableHTTP {
     // A client may still come back for the answer to a call that is running.
     if (this.#state !== 'open' && frame.exchange.header('last-event-id') === undefined)
       return refusal(503, RPC.refused, 'The server is closing', { headers: RETRY_AFTER });
-    const found = this.#find(frame, undefined);
+    const found = this.#find(frame, null);
     return 'status' in found ? found : found.transport.listen(withSession(frame, found));
   }
 
   async #delete(frame: RequestFrame): Promise<Refusal | undefined> {
     const refused = this.#refuseRevisionHeader(frame);
     if (refused !== undefined) return refused;
-    const found = this.#find(frame, undefined);
+    const found = this.#find(frame, null);
     if ('status' in found) return found;
     await this.sessions.close(found.id);
     frame.exchange.answer(200, frame.headers);
     return undefined;
   }
 
-  #find(
-    { exchange }: RequestFrame,
-    requestId: JSONRPCRequest['id'] | undefined,
-  ): OpenSession<SessionTransport> | Refusal {
-    const more = { id: requestId ?? null };
+  #find({ exchange }: RequestFrame, id: RequestId | null): OpenSession<SessionTransport> | Refusal {
     const sessionId = exchange.header('mcp-session-id');
     if (sessionId === undefined)
-      return refusal(400, RPC.refused, 'The Mcp-Session-Id header is missing', more);
+      return refusal(400, RPC.refused, 'The Mcp-Session-Id header is missing', { id });
     // Who is not the one that opened the session learns nothing about it.
     const entry = this.sessions.find(sessionId, this.#deps.principalOf(exchange.authInfo));
-    return entry ?? refusal(404, RPC.refused, 'Session not found', more);
+    return entry ?? refusal(404, RPC.refused, 'Session not found', { id });
   }
 
   #refuseRevisionHeader({ exchange }: RequestFrame): Refusal | undefined {
-    const header = exchange.header('mcp-protocol-version');
+    const header = exchange.header(REVISION_HEADER);
     const error = refuseRevision({ jsonrpc: '2.0', method: '' }, header, null);
     return error === undefined ? undefined : { status: 400, error };
-  }
-
-  #generateId(settings: HTTPSettings): string {
-    const id: unknown = settings.generateSessionId();
-    if (typeof id !== 'string' || !SESSION_ID.test(id))
-      throw new MCPConfigurationError(
-        'server',
-        'sessionIdGenerator',
-        'must return 1 to 512 characters of visible ASCII',
-      );
-    if (this.sessions.has(id))
-      throw new MCPConfigurationError('server', 'sessionIdGenerator', 'returned the id of an open session');
-    return id;
-  }
-
-  async #notify(
-    option: string,
-    id: string,
-    callback: ((sessionId: string) => void | Promise<void>) | undefined,
-  ): Promise<void> {
-    try {
-      await callback?.(id);
-    } catch (error) {
-      this.#deps.logger().error(`The callback ${option} failed`, error);
-    }
   }
 
   #warnAbout(exchange: Exchange, settings: HTTPSettings): void {
@@ -327,6 +284,14 @@ export class StreamableHTTP {
     this.#warned.add(text);
     this.#deps.logger().warn(text);
   }
+}
+
+function receive(
+  frame: RequestFrame,
+  session: OpenSession<SessionTransport>,
+  { messages, isBatch }: Body,
+): Refusal | undefined {
+  return session.transport.receive(withSession(frame, session), messages, isBatch);
 }
 
 function withSession(frame: RequestFrame, { id }: OpenSession): RequestFrame {
