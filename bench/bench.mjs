@@ -81,7 +81,9 @@ async function main(options) {
   console.log(
     `\nRatio to raw in the same round, median (min-max) of ${settings.launches * settings.rounds}; below 1: cheaper.`,
   );
-  console.log(`Load average ${machine.load[0].toFixed(1)} on ${machine.cores} cores, ${seconds()}.`);
+  console.log(
+    `Node ${machine.node}, load average ${machine.load[0].toFixed(1)} on ${machine.cores} cores, ${seconds()}.`,
+  );
   for (const failure of failures) console.log(`FAILED ${failure}`);
   console.log(`Written to ${file}`);
   if (failures.size > 0) process.exitCode = 1;

@@ -130,6 +130,30 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /** Options of 1.x that this version does not serve; ignoring them would hide it. */
 const UNSERVED = ['resources', 'prompts', 'appResources', 'completions'] as const;
 
+const OPTIONS: ReadonlySet<string> = new Set([
+  ...['id', 'name', 'version', 'description', 'instructions', 'repository', 'releaseDate', 'isLatest'],
+  ...[
+    'packageCanonical',
+    'packages',
+    'remotes',
+    'tools',
+    'agents',
+    'workflows',
+    'toolApproval',
+    'agentOutput',
+  ],
+  ...[
+    'askTimeoutMs',
+    'mapAuthInfoToUser',
+    'fga',
+    'allowedHosts',
+    'allowedOrigins',
+    'cors',
+    'limits',
+    'keepAliveMs',
+  ],
+]);
+
 /**
  * Checks every option of the constructor and fills in the defaults.
  *
@@ -141,6 +165,9 @@ export function resolveServerConfig<TId extends string>(
   if (!isRecord(config)) invalid('config', 'must be an object');
   for (const option of UNSERVED) {
     if (config[option as keyof typeof config] !== undefined) invalid(option, 'is not served by this version');
+  }
+  for (const [option, value] of Object.entries(config)) {
+    if (value !== undefined && !OPTIONS.has(option)) invalid(option, 'is not an option of MCPServer');
   }
   assertIdentity(config);
   assertRegistryInfo(config);

@@ -118,6 +118,10 @@ describe('defaults', () => {
     expect(resolved.core.tools).toEqual({});
   });
 
+  test('names an option that does not exist', () => {
+    expect(() => new MCPServer({ ...minimal, toolAproval: 'run' } as never)).toThrow('"toolAproval"');
+  });
+
   test('accepts an explicit undefined for every option', () => {
     const keys = ['id', 'description', 'instructions', 'tools', 'agents', 'workflows', 'toolApproval'];
     const more = ['agentOutput', 'askTimeoutMs', 'mapAuthInfoToUser', 'fga', 'repository', 'releaseDate'];
