@@ -130,29 +130,13 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /** Options of 1.x that this version does not serve; ignoring them would hide it. */
 const UNSERVED = ['resources', 'prompts', 'appResources', 'completions'] as const;
 
-const OPTIONS: ReadonlySet<string> = new Set([
-  ...['id', 'name', 'version', 'description', 'instructions', 'repository', 'releaseDate', 'isLatest'],
-  ...[
-    'packageCanonical',
-    'packages',
-    'remotes',
-    'tools',
-    'agents',
-    'workflows',
-    'toolApproval',
-    'agentOutput',
-  ],
-  ...[
-    'askTimeoutMs',
-    'mapAuthInfoToUser',
-    'fga',
-    'allowedHosts',
-    'allowedOrigins',
-    'cors',
-    'limits',
-    'keepAliveMs',
-  ],
-]);
+const OPTIONS: ReadonlySet<string> = new Set(
+  (
+    'id name version description instructions repository releaseDate isLatest packageCanonical packages remotes ' +
+    'tools agents workflows toolApproval agentOutput askTimeoutMs mapAuthInfoToUser fga ' +
+    'allowedHosts allowedOrigins cors limits keepAliveMs'
+  ).split(' '),
+);
 
 /**
  * Checks every option of the constructor and fills in the defaults.

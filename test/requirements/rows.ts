@@ -353,7 +353,7 @@ export const rows: Readonly<Record<string, RequirementRow>> = {
   X14: { sentence: 'sessionIdGenerator: "return undefined to disable".' },
   X15: {
     sentence: 'getStreamableHTTPTransport() and parameterless getSseHonoTransport() documented',
-    deferred: 'getSseHonoTransport comes with the HTTP+SSE server',
+    deferred: 'getStreamableHTTPTransport exists; getSseHonoTransport comes with the HTTP+SSE server',
   },
   X18: {
     sentence:
