@@ -199,7 +199,7 @@ describe('log messages to everybody', () => {
 
 describe('transports', () => {
   verifies(
-    ['S185', 'S186', 'X15', 'S176'],
+    ['S185', 'S186', 'S176'],
     'are given out for checks: one by session id, else the latest',
     async () => {
       const server = serverOf();
