@@ -170,6 +170,8 @@ export class Connection {
       const watch = this.#watch(options);
       try {
         if (watch.ended !== undefined) throw this.#toError(watch.ended, method, false);
+        // Only a fetch reads the scope, and entering one costs every promise of the call.
+        if (peer.transport === 'stdio') return await operation(peer, watch);
         const scope = { requestContext: options.requestContext };
         return await runInRequestScope(scope, () => operation(peer, watch));
       } catch (error) {
