@@ -14,6 +14,8 @@ export const PROGRESS_TOKEN_META_KEY = 'progressToken';
 export const TRACEPARENT_META_KEY = 'traceparent';
 /** Vendor data beside {@link TRACEPARENT_META_KEY}. */
 export const TRACESTATE_META_KEY = 'tracestate';
+/** Which version of a prompt is meant; the protocol itself knows none. */
+const PROMPT_VERSION_META_KEY = 'version';
 /** What an MCP App shows and needs, on tools and resources. */
 const UI_META_KEY = 'ui';
 /** The older, flat spelling of `ui.resourceUri`, which hosts still read. */
@@ -44,6 +46,28 @@ export function readClaimedRevision(meta: unknown): string | undefined {
 /** Reads the `ui://` resource that shows a tool, in either spelling. */
 export function readUiResourceUri(meta: unknown): string | undefined {
   return readString(readKey(meta, UI_META_KEY), 'resourceUri') ?? readString(meta, UI_RESOURCE_URI_META_KEY);
+}
+
+/** The `_meta` of a tool with its `ui://` resource in both spellings, when it has one in either. */
+export function withUiResourceUri<T extends Readonly<Record<string, unknown>>>(meta: T): T {
+  const resourceUri = readUiResourceUri(meta);
+  if (resourceUri === undefined) return meta;
+  const ui: unknown = readKey(meta, UI_META_KEY);
+  const rest = typeof ui === 'object' ? ui : undefined;
+  return { ...meta, [UI_META_KEY]: { ...rest, resourceUri }, [UI_RESOURCE_URI_META_KEY]: resourceUri };
+}
+
+/** Reads the version of a prompt that is asked for, or that an entry of a list has. */
+export function readPromptVersion(meta: unknown): string | undefined {
+  return readString(meta, PROMPT_VERSION_META_KEY);
+}
+
+/** Writes the version of a prompt beside what its `_meta` holds already. */
+export function withPromptVersion(
+  meta: Readonly<Record<string, unknown>> | undefined,
+  version: string,
+): Record<string, unknown> {
+  return { ...meta, [PROMPT_VERSION_META_KEY]: version };
 }
 
 /** Writes the `_meta` of a result that waits for an answer. */

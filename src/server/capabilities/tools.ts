@@ -14,6 +14,7 @@ import type { CallContext, CallHandler } from '../calls/call-context.ts';
 import { callTool } from '../calls/call-tool.ts';
 import type { CallToolDeps, ToolOutcome } from '../calls/call-tool.ts';
 import { toShownJson } from '../calls/question.ts';
+import { toUrlElicitationRequired } from '../calls/tool-failure.ts';
 import { formatToolIssues } from '../calls/tool-issues.ts';
 import type { ToolTable } from '../calls/tool-table.ts';
 import { keepWireText } from '../sessions/wire-text.ts';
@@ -90,9 +91,13 @@ function toResult(name: string, outcome: ToolOutcome, deps: ToolsDeps): CallTool
       );
     case 'suspended':
       return toSuspendedResult(tool, outcome);
-    case 'failed':
+    case 'failed': {
+      // No failure: the tool asks to be called again once its user has opened a page.
+      const required = toUrlElicitationRequired(outcome.error.cause);
+      if (required !== undefined) throw required;
       deps.onFailure(outcome.error);
       return toErrorResult(outcome.error.message);
+    }
   }
 }
 
@@ -116,11 +121,8 @@ function invalid(message: string): MCPServerError {
 export interface ServerToolsDeps {
   /** Tools as they were given, by key. */
   tools(): Readonly<Record<string, unknown>>;
-  /** Takes over a changed set, everywhere. */
+  /** Takes over a changed set, everywhere: in the table, in core's own form and in Mastra's registry. */
   replace(tools: Readonly<Record<string, unknown>>): void;
-  /** Keeps Mastra's registry in step; does nothing without one. */
-  register(key: string, tool: unknown): void;
-  unregister(key: string, tool: unknown): void;
   /** Tells every connected client. */
   publish(): Promise<void>;
   debug(message: string): void;
@@ -143,12 +145,7 @@ export class ServerTools {
    */
   async add(tools: Readonly<Record<string, unknown>>): Promise<void> {
     this.#deps.check(tools);
-    const before = this.#deps.tools();
-    this.#deps.replace({ ...before, ...tools });
-    for (const [key, tool] of Object.entries(tools)) {
-      if (Object.hasOwn(before, key)) this.#deps.unregister(key, before[key]);
-      this.#deps.register(key, tool);
-    }
+    this.#deps.replace({ ...this.#deps.tools(), ...tools });
     await this.#deps.publish();
   }
 
@@ -165,7 +162,6 @@ export class ServerTools {
         this.#deps.debug(`No tool ${JSON.stringify(id)} to remove`);
         continue;
       }
-      this.#deps.unregister(key, rest.get(key));
       rest.delete(key);
       removed += 1;
     }
