@@ -1,14 +1,20 @@
 import type { ToolsInput } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import type { ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { askCaller, canElicit, requestFromCaller } from '../../src/server/calls/ask.ts';
 import type { AskTarget } from '../../src/server/calls/ask.ts';
 import { formDefect } from '../../src/server/calls/form-schema.ts';
 import { MCPServer } from '../../src/server/index.ts';
 import { verifies } from '../requirements/requirements.ts';
-import { callByFetch, callInMemory } from './call-harness.ts';
-import type { ShownForm } from './call-harness.ts';
+import { startHttp } from '../support/http-server.ts';
+import { serveHttp, serveSse } from '../support/serve-http.ts';
+import type { HttpHost } from '../support/serve-http.ts';
+import { collectUnhandled } from '../support/unhandled.ts';
+import { callAt, callByFetch, callInMemory, callOver, until } from './call-harness.ts';
+import type { Caller, CallerOptions, ShownForm } from './call-harness.ts';
 
 const serverOf = (tools: ToolsInput): MCPServer => new MCPServer({ name: 's', version: '1.0.0', tools });
 
@@ -31,7 +37,7 @@ const asks = (requestedSchema: unknown = colour) =>
   });
 
 describe('a form', () => {
-  verifies('S153', 'reaches the user and brings back the answer (S212)', async () => {
+  verifies(['S153', 'S212'], 'reaches the user and brings back the answer', async () => {
     const forms: ShownForm[] = [];
     await using caller = await callInMemory(serverOf({ asks: asks() }), {
       onElicit: form => {
@@ -43,48 +49,43 @@ describe('a form', () => {
     expect(forms).toEqual([{ mode: 'form', message: 'Which?', requestedSchema: colour }]);
   });
 
-  test.each(['decline', 'cancel'] as const)('brings back %s without content (S214)', async action => {
-    await using caller = await callInMemory(serverOf({ asks: asks() }), { onElicit: () => ({ action }) });
-    expect(await caller.text('asks')).toBe(JSON.stringify({ action }));
+  verifies('S214', 'brings back decline and cancel without content', async () => {
+    for (const action of ['decline', 'cancel'] as const) {
+      const onElicit = (): ElicitResult => ({ action, content: { colour: 'red' } });
+      await using caller = await callInMemory(serverOf({ asks: asks() }), { onElicit });
+      expect(await caller.text('asks')).toBe(JSON.stringify({ action }));
+    }
   });
 
-  test('reaches the session that made the call, with two sessions at once (S215)', async () => {
-    const server = serverOf({ asks: asks() });
-    const answer = (name: 'red' | 'blue') => (): ElicitResult => ({
-      action: 'accept',
-      content: { colour: name },
-    });
-    await using red = await callByFetch(server, { onElicit: answer('red') });
-    await using blue = await callByFetch(server, { onElicit: answer('blue') });
-    const texts = await Promise.all([red, blue, red, blue].map(caller => caller.text('asks')));
-    expect(texts.map(text => text.includes('red'))).toEqual([true, false, true, false]);
-    await server.close();
+  verifies('S216', 'does not come back with an answer that does not fit it', async () => {
+    for (const [content, path] of [
+      [{ colour: 'green' }, '/colour'],
+      [{ count: 2 }, '/'],
+      [{ colour: 'red', count: 0 }, '/count'],
+      [undefined, '/'],
+    ] as const) {
+      await using caller = await callInMemory(serverOf({ asks: asks() }), {
+        onElicit: () => ({ action: 'accept', content: content as Record<string, string> }),
+      });
+      const result = await caller.call('asks');
+      expect(result.isError).toBe(true);
+      expect(JSON.stringify(result.content)).toContain(`does not fit the requested schema at ${path}: `);
+    }
   });
 
-  test.each([
-    ['a choice that is not offered', { colour: 'green' }, '/colour'],
-    ['a required value that is missing', { count: 2 }, '/'],
-    ['a number out of range', { colour: 'red', count: 0 }, '/count'],
-  ])('refuses an answer with %s (S216)', async (_, content, path) => {
-    await using caller = await callInMemory(serverOf({ asks: asks() }), {
-      onElicit: () => ({ action: 'accept', content: content }),
-    });
-    const result = await caller.call('asks');
-    expect(result.isError).toBe(true);
-    expect(JSON.stringify(result.content)).toContain(`does not fit the requested schema at ${path}`);
-  });
-
-  test('cannot be shown by a client without forms, which the tool is told (S217)', async () => {
-    await using caller = await callInMemory(serverOf({ asks: asks() }));
-    expect(await caller.call('asks')).toEqual({
-      isError: true,
-      content: [
-        {
-          type: 'text',
-          text: 'The client does not support form elicitation, which elicitation/create needs',
-        },
-      ],
-    });
+  verifies('S217', 'cannot be shown by a client without forms, which the tool is told', async () => {
+    for (const capabilities of [{}, { elicitation: { url: {} } }]) {
+      await using caller = await callInMemory(serverOf({ asks: asks() }), { capabilities });
+      expect(await caller.call('asks')).toEqual({
+        isError: true,
+        content: [
+          {
+            type: 'text',
+            text: 'The client does not support form elicitation, so the question to the user was not sent',
+          },
+        ],
+      });
+    }
   });
 
   verifies('S167', 'fails at once where the server keeps no session', async () => {
@@ -94,51 +95,166 @@ describe('a form', () => {
     });
     expect(await caller.text('asks')).toContain('serverless');
   });
+});
 
-  test('in URL mode is refused: this version does not serve it', async () => {
-    const url = createTool({
-      id: 'url',
-      description: 'U',
+/** Asks, and gives back which question it was and what came back. */
+const asksByName = createTool({
+  id: 'asksByName',
+  description: 'A',
+  inputSchema: z.object({ name: z.string() }),
+  execute: async ({ name }, { mcp }) => {
+    const properties = { who: { type: 'string' } };
+    const requestedSchema = { type: 'object', properties, required: ['who'] };
+    const answer = await mcp?.elicitation.sendRequest({ message: name, requestedSchema } as never);
+    return `${name} heard ${String(answer?.content?.['who'])}`;
+  },
+});
+
+const viaHost =
+  (
+    serve: (server: MCPServer) => Promise<HttpHost>,
+    call: (url: URL, options: CallerOptions) => Promise<Caller>,
+  ) =>
+  async (server: MCPServer, options: CallerOptions): Promise<Caller> => {
+    const host = await serve(server);
+    const caller = await call(host.url, options);
+    const leave = async (): Promise<void> => {
+      await caller.client.close();
+      await host[Symbol.asyncDispose]();
+    };
+    return { ...caller, [Symbol.asyncDispose]: leave };
+  };
+
+const ways: Record<string, (server: MCPServer, options: CallerOptions) => Promise<Caller>> = {
+  'in memory': callInMemory,
+  'over fetch': callByFetch,
+  'over HTTP': viaHost(serveHttp, callAt),
+  'over HTTP+SSE': viaHost(serveSse, (url, options) => callOver(new SSEClientTransport(url), options)),
+};
+
+describe.each(Object.entries(ways))('several clients that are asked at once %s', (_way, join) => {
+  verifies(['S215', 'S212'], 'answer each the tool that they called', async () => {
+    const server = serverOf({ asksByName });
+    const open: string[] = [];
+    const answer = (who: string) => async (form: ShownForm) => {
+      open.push(form.message);
+      // Nobody answers before every question is open.
+      await until(() => open.length === 6);
+      return { action: 'accept' as const, content: { who: `${who} for ${form.message}` } };
+    };
+    await using red = await join(server, { onElicit: answer('red') });
+    await using blue = await join(server, { onElicit: answer('blue') });
+    const calls = [1, 2, 3].flatMap(call => [
+      red.text('asksByName', { name: `r${call}` }),
+      blue.text('asksByName', { name: `b${call}` }),
+    ]);
+    expect(await Promise.all(calls)).toEqual(
+      [1, 2, 3].flatMap(call => [`r${call} heard red for r${call}`, `b${call} heard blue for b${call}`]),
+    );
+    await server.close();
+  });
+
+  verifies(['D14', 'S153'], 'can be left in the middle of a question, and the server goes on', async () => {
+    using unhandled = collectUnhandled();
+    const thrown: unknown[] = [];
+    const keeps = createTool({
+      id: 'keeps',
+      description: 'K',
       execute: async (_input, { mcp }) =>
-        mcp?.elicitation.sendRequest({ mode: 'url', message: 'x', requestedSchema: colour } as never),
+        mcp?.elicitation
+          .sendRequest({ message: 'm', requestedSchema: colour } as never)
+          .catch((error: unknown) => void thrown.push(error)),
     });
-    await using caller = await callInMemory(serverOf({ url }), { onElicit: () => ({ action: 'accept' }) });
-    expect(await caller.text('url')).toContain('mode "url" is not served');
+    const server = serverOf({ keeps, asksByName });
+    let open = 0;
+    await using caller = await join(server, {
+      onElicit: async ({ message }, signal) => {
+        if (message !== 'm') return { action: 'accept', content: { who: 'me' } };
+        open += 1;
+        await new Promise(resolve => signal.addEventListener('abort', resolve));
+        return { action: 'cancel' };
+      },
+    });
+    const cancelled = new AbortController();
+    const call = caller.client.callTool({ name: 'keeps' }, undefined, { signal: cancelled.signal });
+    const outcome = call.catch((error: unknown) => error);
+    await until(() => open === 1);
+    cancelled.abort();
+    expect(await outcome).toBeInstanceOf(Error);
+    await until(() => thrown.length === 1);
+    expect(thrown).toMatchObject([{ code: 'MCP_SERVER_CLIENT_UNREACHABLE' }]);
+    expect(await caller.text('asksByName', { name: 'x' })).toBe('x heard me');
+    expect(await unhandled.found()).toEqual([]);
+    await server.close();
   });
 });
 
-describe('the schema of a form (S213)', () => {
+describe('the schema of a form', () => {
   const property = (schema: unknown): object => ({ type: 'object', properties: { a: schema } });
 
-  test.each([
-    { type: 'string', minLength: 1, maxLength: 9 },
-    { type: 'string', format: 'date-time' },
-    { type: 'string', enum: ['a'], enumNames: ['A'] },
-    { type: 'string', oneOf: [{ const: 'a', title: 'A' }] },
-    { type: 'array', items: { type: 'string', enum: ['a', 'b'] } },
-    { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] } },
-    { type: 'number', minimum: 0, maximum: 1 },
-    { type: 'integer' },
-    { type: 'boolean', default: true },
-  ])('may hold %j', schema => {
-    expect(formDefect(property(schema))).toBeUndefined();
+  verifies(
+    'S213',
+    'reaches the client as it is, with titles, limits, defaults and enums of every shape',
+    async () => {
+      const options = [
+        { const: 'a', title: 'A' },
+        { const: 'b', title: 'B' },
+      ];
+      const properties = {
+        name: { type: 'string', title: 'Name', description: 'N', minLength: 1, maxLength: 9, default: 'Ann' },
+        mail: { type: 'string', format: 'email' },
+        age: { type: 'integer', minimum: 0, maximum: 150, default: 30 },
+        score: { type: 'number', minimum: 0.5, default: 95.5 },
+        sure: { type: 'boolean', default: true },
+        one: { type: 'string', enum: ['a', 'b'], default: 'b' },
+        titled: { type: 'string', oneOf: options, default: 'a' },
+        legacy: { type: 'string', enum: ['a'], enumNames: ['A'] },
+        many: { type: 'array', items: { type: 'string', enum: ['a', 'b'] }, minItems: 1, default: ['a'] },
+        titledMany: { type: 'array', items: { anyOf: options }, maxItems: 2, default: ['a', 'b'] },
+      };
+      const requestedSchema = { type: 'object', properties, required: ['name', 'many'] };
+      const content = { name: 'Bo', many: ['b'], titledMany: ['a'], sure: false, age: 3 };
+      let shown: unknown;
+      await using caller = await callInMemory(serverOf({ asks: asks(requestedSchema) }), {
+        onElicit: form => {
+          shown = form.requestedSchema;
+          return { action: 'accept', content };
+        },
+      });
+      expect(await caller.text('asks')).toBe(JSON.stringify({ action: 'accept', content }));
+      expect(shown).toEqual(requestedSchema);
+    },
+  );
+
+  verifies('S213', 'may hold strings, numbers, booleans and enums', () => {
+    for (const schema of [
+      { type: 'string', minLength: 1, maxLength: 9 },
+      { type: 'string', format: 'date-time' },
+      { type: 'string', enum: ['a'], enumNames: ['A'] },
+      { type: 'string', oneOf: [{ const: 'a', title: 'A' }] },
+      { type: 'array', items: { type: 'string', enum: ['a', 'b'] } },
+      { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] } },
+      { type: 'number', minimum: 0, maximum: 1 },
+      { type: 'integer' },
+      { type: 'boolean', default: true },
+    ])
+      expect(formDefect(property(schema))).toBeUndefined();
   });
 
-  test.each([
-    { type: 'object', properties: {} },
-    { type: 'array', items: { type: 'string' } },
-    { type: 'array' },
-    { type: 'string', format: 'uuid' },
-    { type: ['string', 'null'] },
-    { $ref: '#/x' },
-    true,
-    {},
-  ])('may not hold %j', schema => {
-    expect(formDefect(property(schema))).toContain('"a"');
-  });
-
-  test.each([undefined, null, [], {}, { type: 'string' }, { type: 'object' }])('is not %j', schema => {
-    expect(formDefect(schema)).toEqual(expect.any(String));
+  verifies('S213', 'may hold nothing else', () => {
+    for (const schema of [
+      { type: 'object', properties: {} },
+      { type: 'array', items: { type: 'string' } },
+      { type: 'array' },
+      { type: 'string', format: 'uuid' },
+      { type: ['string', 'null'] },
+      { $ref: '#/x' },
+      true,
+      {},
+    ])
+      expect(formDefect(property(schema))).toContain('"a"');
+    for (const schema of [undefined, null, [], {}, { type: 'string' }, { type: 'object' }])
+      expect(formDefect(schema)).toEqual(expect.any(String));
   });
 
   verifies('S153', 'is checked before anything is sent', async () => {
@@ -151,6 +267,47 @@ describe('the schema of a form (S213)', () => {
       },
     });
     expect(await caller.text('nested')).toContain('neither a string');
+    expect(asked).toBe(0);
+  });
+});
+
+describe('a form that is a bomb', () => {
+  const answered = async (property: unknown, value: unknown): Promise<string> => {
+    const requestedSchema = { type: 'object', properties: { a: property } };
+    await using caller = await callInMemory(serverOf({ asks: asks(requestedSchema) }), {
+      onElicit: () => ({ action: 'accept', content: { a: value as string } }),
+    });
+    return await caller.text('asks');
+  };
+
+  verifies('T8', 'does not evaluate a pattern that could take exponential time', async () => {
+    const text = await answered({ type: 'string', pattern: '(a+)+$' }, `${'a'.repeat(40)}!`);
+    expect(text).toContain('"action":"accept"');
+  });
+
+  verifies(
+    'T8',
+    'is answered in time with 10,000 alternatives, and refused where it cannot be used',
+    async () => {
+      const oneOf = Array.from({ length: 10_000 }, (_, at) => ({ const: `c${at}`, title: `C ${at}` }));
+      expect(await answered({ type: 'string', oneOf }, 'c9999')).toContain('"a":"c9999"');
+      expect(await answered({ type: 'string', oneOf }, 'c10000')).toContain('does not fit');
+      let deep: object = { type: 'string' };
+      for (let level = 0; level < 1000; level += 1) deep = { type: 'string', allOf: [deep] };
+      expect(await answered(deep, 'x')).toContain('nested deeper');
+      expect(await answered({ type: 'string', minLength: 'one' }, 'x')).toContain('does not allow');
+    },
+  );
+
+  verifies('T8', 'does not fetch what it refers to', async () => {
+    let asked = 0;
+    await using elsewhere = await startHttp((_request, response) => {
+      asked += 1;
+      response.end('{}');
+    });
+    expect(await answered({ type: 'string', $ref: `${elsewhere.origin}/schema` }, 'x')).toContain(
+      '"action":"accept"',
+    );
     expect(asked).toBe(0);
   });
 });
@@ -217,14 +374,14 @@ describe('limits of a question', () => {
     const rejects = target({ wire: { request: () => Promise.reject(new Error('no "quotes"')) } });
     await expect(requestFromCaller(rejects, 'ping', undefined)).rejects.toMatchObject({
       code: 'MCP_SERVER_CLIENT_UNREACHABLE',
-      message: 'The client gave no answer to ping: "no \\"quotes\\""',
+      message: 'The client gave no answer to a request of this server: "no \\"quotes\\""',
     });
   });
 
   test('a real client that never answers is given up after askTimeoutMs', async () => {
     const server = new MCPServer({ name: 's', version: '1', tools: { asks: asks() }, askTimeoutMs: 30 });
     await using caller = await callInMemory(server, { onElicit: () => new Promise<never>(() => undefined) });
-    expect(await caller.text('asks')).toContain('gave no answer to elicitation/create');
+    expect(await caller.text('asks')).toContain('gave no answer to the question to the user');
   });
 });
 

@@ -12,6 +12,7 @@ import { z } from 'zod';
 import { MCPServer } from '../../src/server/index.ts';
 import type { MCPServerConfig } from '../../src/server/index.ts';
 import { verifies } from '../requirements/requirements.ts';
+import { startHttp } from '../support/http-server.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { callByFetch, callInMemory, until } from './call-harness.ts';
 
@@ -83,6 +84,29 @@ describe('context.mcp.extra', () => {
     controller.abort();
     await settled;
     await until(() => signal?.aborted === true);
+  });
+
+  verifies('S236', 'has a signal that stops a fetch of the tool when the client cancels', async () => {
+    let open = 0;
+    let dropped = 0;
+    await using slow = await startHttp((_request, response) => {
+      open += 1;
+      response.on('close', () => (dropped += 1));
+    });
+    const reasons: unknown[] = [];
+    const fetches = spy(({ mcp }) =>
+      fetch(slow.origin, { signal: mcp?.extra.signal ?? null }).catch((error: unknown) =>
+        reasons.push(error),
+      ),
+    );
+    await using caller = await callInMemory(serverOf({ fetches }));
+    const controller = new AbortController();
+    const call = caller.client.callTool({ name: 'fetches' }, undefined, { signal: controller.signal });
+    const settled = call.catch((error: unknown) => error);
+    await until(() => open === 1);
+    controller.abort();
+    await settled;
+    await until(() => dropped === 1 && reasons.length === 1);
   });
 
   verifies('S152', 'sends raw notifications and requests, in both spellings', async () => {
@@ -282,33 +306,37 @@ describe('log and progress', () => {
     ]);
   });
 
-  test('drop log messages below the level of the caller’s session, in the order of RFC 5424 (S205, S206)', async () => {
-    const log = spy(async ({ mcp }) => {
-      for (const level of [
-        'debug',
-        'info',
-        'notice',
-        'warning',
-        'error',
-        'critical',
-        'alert',
-        'emergency',
-      ] as const)
-        await mcp?.log?.(level, level);
-    });
-    const server = serverOf({ log });
-    const levels: string[] = [];
-    await using quiet = await callInMemory(server, {
-      onNotification: (_, params) => levels.push(String(params['level'])),
-    });
-    let other = 0;
-    await using open = await callInMemory(server, { onNotification: () => (other += 1) });
-    await quiet.client.setLoggingLevel('error');
-    await quiet.call('log');
-    expect(levels).toEqual(['error', 'critical', 'alert', 'emergency']);
-    await open.call('log');
-    expect(other).toBe(8);
-  });
+  verifies(
+    ['S205', 'S206'],
+    'drop log messages below the level of the caller’s session, in the order of RFC 5424',
+    async () => {
+      const log = spy(async ({ mcp }) => {
+        for (const level of [
+          'debug',
+          'info',
+          'notice',
+          'warning',
+          'error',
+          'critical',
+          'alert',
+          'emergency',
+        ] as const)
+          await mcp?.log?.(level, level);
+      });
+      const server = serverOf({ log });
+      const levels: string[] = [];
+      await using quiet = await callInMemory(server, {
+        onNotification: (_, params) => levels.push(String(params['level'])),
+      });
+      let other = 0;
+      await using open = await callInMemory(server, { onNotification: () => (other += 1) });
+      await quiet.client.setLoggingLevel('error');
+      await quiet.call('log');
+      expect(levels).toEqual(['error', 'critical', 'alert', 'emergency']);
+      await open.call('log');
+      expect(other).toBe(8);
+    },
+  );
 
   verifies(
     ['S155', 'S211'],
@@ -338,7 +366,7 @@ describe('log and progress', () => {
     },
   );
 
-  verifies('S165', 'do nothing where the caller gets one buffered answer', async () => {
+  verifies(['S165', 'S210'], 'do nothing where the caller gets one buffered answer', async () => {
     const log = spy(async ({ mcp }) => {
       await mcp?.log?.('error', 'x');
       await mcp?.progress?.({ progress: 1 });

@@ -3,20 +3,38 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ElicitRequestSchema, ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { CallToolResult, ElicitResult } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import type {
+  CallToolResult,
+  ClientCapabilities,
+  CreateMessageRequestParams,
+  CreateMessageResultWithTools,
+  ElicitResult,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { MCPServer, MCPServerFetchOptions } from '../../src/server/index.ts';
 
-/** A form that a client was shown. */
+/** A form or a page that a client was shown. */
 export interface ShownForm {
   readonly message: string;
   readonly requestedSchema: Record<string, unknown>;
+  readonly url?: string;
+  readonly elicitationId?: string;
 }
 
 export interface CallerOptions {
   /** Answers forms; without it the client cannot be asked. */
-  readonly onElicit?: (form: ShownForm) => ElicitResult | Promise<ElicitResult>;
+  readonly onElicit?: (form: ShownForm, signal: AbortSignal) => ElicitResult | Promise<ElicitResult>;
   readonly roots?: readonly string[];
+  /** Answers requests to the model; without it the client has none. */
+  readonly onSample?: (
+    params: CreateMessageRequestParams,
+  ) => CreateMessageResultWithTools | Promise<CreateMessageResultWithTools>;
+  /** Declared in place of what follows from the handlers. */
+  readonly capabilities?: ClientCapabilities;
   readonly onNotification?: (method: string, params: Record<string, unknown>) => void;
 }
 
@@ -28,21 +46,24 @@ export interface Caller extends AsyncDisposable {
   text(name: string, args?: Record<string, unknown>): Promise<string>;
 }
 
-async function connect(transport: Transport, options: CallerOptions): Promise<Caller> {
-  const { onElicit, onNotification, roots } = options;
-  const client = new Client(
-    { name: 'test-client', version: '3.2.1' },
-    {
-      capabilities: {
-        ...(onElicit === undefined ? {} : { elicitation: { form: {} } }),
-        ...(roots === undefined ? {} : { roots: {} }),
-      },
-    },
-  );
-  if (onElicit !== undefined) {
-    client.setRequestHandler(ElicitRequestSchema, async ({ params }) => onElicit(params as ShownForm));
+/** Joins a client over a transport of the SDK. */
+export async function callOver(transport: Transport, options: CallerOptions = {}): Promise<Caller> {
+  const { onElicit, onNotification, onSample, roots } = options;
+  const capabilities = options.capabilities ?? {
+    ...(onElicit === undefined ? {} : { elicitation: { form: {} } }),
+    ...(roots === undefined ? {} : { roots: {} }),
+    ...(onSample === undefined ? {} : { sampling: {} }),
+  };
+  const client = new Client({ name: 'test-client', version: '3.2.1' }, { capabilities });
+  if (onElicit !== undefined && capabilities.elicitation !== undefined) {
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }, { signal }) =>
+      onElicit(params as ShownForm, signal),
+    );
   }
-  if (roots !== undefined) {
+  if (onSample !== undefined && capabilities.sampling !== undefined) {
+    client.setRequestHandler(CreateMessageRequestSchema, async ({ params }) => onSample(params));
+  }
+  if (roots !== undefined && capabilities.roots !== undefined) {
     client.setRequestHandler(ListRootsRequestSchema, async () => ({ roots: roots.map(uri => ({ uri })) }));
   }
   client.fallbackNotificationHandler = async ({ method, params }) => onNotification?.(method, params ?? {});
@@ -65,7 +86,12 @@ function textOf(result: CallToolResult): string {
 export async function callInMemory(server: MCPServer, options: CallerOptions = {}): Promise<Caller> {
   const [near, far] = InMemoryTransport.createLinkedPair();
   await server.getServer().connect(far);
-  return connect(near, options);
+  return callOver(near, options);
+}
+
+/** Joins a client to whatever serves Streamable HTTP there. */
+export function callAt(url: URL, options: CallerOptions = {}): Promise<Caller> {
+  return callOver(new StreamableHTTPClientTransport(url), options);
 }
 
 /** Joins a client to the server by web-standard requests. */
@@ -76,7 +102,16 @@ export async function callByFetch(
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
     fetch: async (url, init) => server.fetch(new Request(url, init), options.facts),
   });
-  return connect(transport, options);
+  return callOver(transport, options);
+}
+
+/** Joins a client over a socket. */
+export async function callByUrl(
+  url: URL,
+  options: CallerOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<Caller> {
+  const headers = { ...options.headers };
+  return callOver(new StreamableHTTPClientTransport(url, { requestInit: { headers } }), options);
 }
 
 /** Waits until a condition holds, at most two seconds. */

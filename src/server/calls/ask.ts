@@ -1,12 +1,21 @@
 /**
- * The kinds of questions a running call may put to its caller, and what is checked before and after each.
+ * The one way to ask a caller: the table of the kinds of questions, and what every request to a client has in common.
  *
- * Owns capability checks, the shape of a form and of its answer, time limits and the codes of what can go wrong. Does not
- * send: the wire of the call does.
+ * Owns who can be asked, time limits and the codes of what can go wrong. What is checked about a question and its answer
+ * lies in the file of its kind. Does not send: the wire of the call does.
  */
-import { MCPServerError } from '../../shared/errors.ts';
-import { validateJson } from '../../shared/schema.ts';
-import { toFormSchema } from './form-schema.ts';
+import type {
+  CreateMessageRequestParams,
+  CreateMessageResultWithTools,
+  ListRootsResult,
+} from '@modelcontextprotocol/sdk/types.js';
+import { isMCPError, MCPServerError } from '../../shared/errors.ts';
+import { toErrorText } from '../../shared/tool-result.ts';
+import { elicitation, hasFormElicitation } from './elicitation.ts';
+import type { ElicitParams, ElicitResult } from './elicitation.ts';
+import type { QuestionKind } from './question-kind.ts';
+import { roots } from './roots.ts';
+import { sampling } from './sampling.ts';
 
 /** Who can be asked: the client, nobody because the server keeps no state, or nobody because the host itself calls. */
 export type Askable = 'client' | 'stateless' | 'host';
@@ -32,25 +41,10 @@ export interface AskTarget {
   };
 }
 
-/**
- * A form for the user: a message and a flat object schema of strings, numbers, booleans and enums.
- *
- * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
- */
-export interface ElicitParams {
-  readonly message: string;
-  readonly requestedSchema: Readonly<Record<string, unknown>>;
-  readonly mode?: 'form' | undefined;
-}
-
-/** What the user did with a form. `content` comes with `accept` only and fits the requested schema. */
-export interface ElicitResult {
-  readonly action: 'accept' | 'decline' | 'cancel';
-  readonly content?: Record<string, string | number | boolean | string[]>;
-}
-
 interface Questions {
   elicitation: { question: ElicitParams; answer: ElicitResult };
+  sampling: { question: CreateMessageRequestParams; answer: CreateMessageResultWithTools };
+  roots: { question: undefined; answer: ListRootsResult };
 }
 
 /** A kind of question. */
@@ -60,20 +54,26 @@ export type Question<K extends AskKind> = Questions[K]['question'];
 /** What the answer to a kind of question is. */
 export type Answer<K extends AskKind> = Questions[K]['answer'];
 
+const kinds: { readonly [K in AskKind]: QuestionKind<Question<K>, Answer<K>> } = {
+  elicitation,
+  sampling,
+  roots,
+};
+
+/** What is known of a request by its method alone. */
+type KnownRequest = Pick<QuestionKind<never, unknown>, 'method' | 'noun' | 'lacks' | 'answerSchema'>;
+
+const kindsByMethod: ReadonlyMap<string, KnownRequest> = new Map(
+  Object.values(kinds).map((kind: KnownRequest) => [kind.method, kind]),
+);
+
 /** Settings of one question. */
 export interface AskOptions {
   /** Names the question within its call; the same question has the same key. */
   readonly key: string;
-  /** How long to wait, in milliseconds. @defaultValue the server's `limits.askTimeoutMs` */
+  /** How long to wait, in milliseconds. @defaultValue the server's `askTimeoutMs` */
   readonly timeoutMs?: number | undefined;
 }
-
-/** Capability a client must have declared before it may be sent a method. */
-const capabilityOf: Readonly<Record<string, string>> = {
-  'elicitation/create': 'elicitation',
-  'sampling/createMessage': 'sampling',
-  'roots/list': 'roots',
-};
 
 /** Whether the target can be shown a form at all. */
 export function canElicit(target: Pick<AskTarget, 'askable' | 'client'>): boolean {
@@ -88,28 +88,23 @@ export function canElicit(target: Pick<AskTarget, 'askable' | 'client'>): boolea
  */
 export async function askCaller<K extends AskKind>(
   target: AskTarget,
-  _kind: K,
+  kind: K,
   question: Question<K>,
   options: AskOptions,
 ): Promise<Answer<K>> {
-  const requestedSchema = toFormSchema(question.requestedSchema);
-  if (question.mode !== undefined && question.mode !== 'form') {
-    throw invalid(`elicitation in mode ${JSON.stringify(question.mode)} is not served by this version`);
-  }
-  const answer = await requestFromCaller(
-    target,
-    'elicitation/create',
-    { mode: 'form', message: question.message, requestedSchema },
-    options,
-  );
-  return checkAnswer(answer, requestedSchema);
+  const { method, toParams, toAnswer } = kinds[kind];
+  const params = toParams(question);
+  // What comes back has been read by the schema of this very kind.
+  return toAnswer((await requestFromCaller(target, method, params, options)) as Answer<K>, params);
 }
 
 /**
- * Sends any request to the caller, within the limits of a question. The result is not checked here.
+ * Sends any request to the caller, within the limits of a question. Where its method is that of a kind, the answer has the
+ * shape that the protocol gives it; other answers are not looked at.
  *
  * @throws MCPServerError `MCP_SERVER_CLIENT_CAPABILITY_MISSING` when the caller cannot be asked,
- * `MCP_SERVER_CLIENT_UNREACHABLE` when no answer came or the client answered with an error.
+ * `MCP_SERVER_CLIENT_UNREACHABLE` when no answer came or the client answered with an error, `MCP_SERVER_PARAMS_INVALID` when
+ * the answer has another shape.
  */
 export async function requestFromCaller(
   target: AskTarget,
@@ -117,7 +112,28 @@ export async function requestFromCaller(
   params: Record<string, unknown> | undefined,
   options: { readonly timeoutMs?: number | undefined; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<unknown> {
-  assertAskable(target, method);
+  assertAskable(target, method, params);
+  const answer = await send(target, method, params, options);
+  const read = kindsByMethod.get(method)?.answerSchema(params).safeParse(answer);
+  if (read === undefined) return answer;
+  if (read.success) return read.data;
+  throw new MCPServerError('MCP_SERVER_PARAMS_INVALID', {
+    message: `The client's answer to ${describeRequest(method)} is not what the protocol has: ${toErrorText(read.error)}`,
+    category: 'THIRD_PARTY',
+  });
+}
+
+/** What people call a request to a client, in place of its method. */
+export function describeRequest(method: string): string {
+  return kindsByMethod.get(method)?.noun ?? 'a request of this server';
+}
+
+async function send(
+  target: AskTarget,
+  method: string,
+  params: Record<string, unknown> | undefined,
+  options: { readonly timeoutMs?: number | undefined; readonly signal?: AbortSignal | undefined },
+): Promise<unknown> {
   // A controller of our own: the caller's signal may outlive the answer, and must not cancel what is finished.
   const controller = new AbortController();
   const signals = [target.signal, options.signal].filter(signal => signal !== undefined);
@@ -133,10 +149,11 @@ export async function requestFromCaller(
       signal: controller.signal,
     });
   } catch (cause) {
+    if (isMCPError(cause)) throw cause;
     throw new MCPServerError('MCP_SERVER_CLIENT_UNREACHABLE', {
       message: controller.signal.aborted
-        ? `The call was cancelled before the client answered ${method}`
-        : `The client gave no answer to ${method}: ${JSON.stringify(reasonOf(cause))}`,
+        ? `The call was cancelled before the client answered ${describeRequest(method)}`
+        : `The client gave no answer to ${describeRequest(method)}: ${JSON.stringify(reasonOf(cause))}`,
       category: 'THIRD_PARTY',
       cause,
     });
@@ -145,59 +162,23 @@ export async function requestFromCaller(
   }
 }
 
-function assertAskable(target: AskTarget, method: string): void {
-  if (target.askable === 'stateless') {
-    throw missing(`This server keeps no session (serverless), so ${method} cannot reach the client`);
+function assertAskable({ askable, client }: AskTarget, method: string, params: unknown): void {
+  const noun = describeRequest(method);
+  if (askable === 'stateless') {
+    throw missing(`This server keeps no session (serverless), so ${noun} cannot reach the client`);
   }
-  if (target.askable === 'host') {
-    throw missing(`The tool was called by the host itself, so there is no client to send ${method} to`);
+  if (askable === 'host') {
+    throw missing(`The tool was called by the host itself, so there is no client for ${noun}`);
   }
-  const capability = capabilityOf[method];
-  if (capability === undefined) return;
-  const declared =
-    capability === 'elicitation'
-      ? hasFormElicitation(target.client.capabilities)
-      : target.client.capabilities?.[capability] !== undefined;
-  if (!declared) {
-    const name = capability === 'elicitation' ? 'form elicitation' : capability;
-    throw missing(`The client does not support ${name}, which ${method} needs`, capability);
-  }
-}
-
-/** `elicitation: {}` means forms, as does a capability that names `form`; one that names only `url` does not. */
-function hasFormElicitation(capabilities: Readonly<Record<string, unknown>> | undefined): boolean {
-  const elicitation = capabilities?.['elicitation'];
-  if (typeof elicitation !== 'object' || elicitation === null) return false;
-  return 'form' in elicitation || !('url' in elicitation);
-}
-
-function checkAnswer(answer: unknown, schema: Readonly<Record<string, unknown>>): ElicitResult {
-  const action = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'action') : undefined;
-  if (action === 'decline' || action === 'cancel') return { action };
-  if (action !== 'accept') throw invalid('the client answered elicitation/create without a known action');
-  const content: unknown = Reflect.get(Object(answer), 'content') ?? {};
-  const [issue] = validateJson(schema, content);
-  if (issue !== undefined) {
-    throw invalid(
-      `the client's answer does not fit the requested schema at ${issue.path || '/'}: ${issue.message}`,
-    );
-  }
-  return { action, content: content as NonNullable<ElicitResult['content']> };
-}
-
-function missing(message: string, capability?: string): MCPServerError {
-  return new MCPServerError('MCP_SERVER_CLIENT_CAPABILITY_MISSING', {
-    message,
-    category: 'USER',
-    ...(capability === undefined ? {} : { data: { requiredCapabilities: { [capability]: {} } } }),
+  const lacking = kindsByMethod.get(method)?.lacks(client.capabilities, params);
+  if (lacking === undefined) return;
+  throw missing(`The client does not support ${lacking.name}, so ${noun} was not sent`, {
+    requiredCapabilities: lacking.required,
   });
 }
 
-function invalid(problem: string): MCPServerError {
-  return new MCPServerError('MCP_SERVER_PARAMS_INVALID', {
-    message: `Elicitation refused: ${problem}`,
-    category: 'USER',
-  });
+function missing(message: string, data?: object): MCPServerError {
+  return new MCPServerError('MCP_SERVER_CLIENT_CAPABILITY_MISSING', { message, category: 'USER', data });
 }
 
 function reasonOf(cause: unknown): string {

@@ -127,8 +127,14 @@ export function createAuthorization(deps: AuthorizationDeps): Authorization {
     const allowed: boolean[] = [];
     let next = 0;
     const check = async (): Promise<void> => {
-      for (let index = next++; index < toolNames.length; index = next++) {
-        allowed[index] = await mayUse(toolNames[index] ?? '', call);
+      try {
+        for (let index = next++; index < toolNames.length; index = next++) {
+          allowed[index] = await mayUse(toolNames[index] ?? '', call);
+        }
+      } catch (error) {
+        // The list has failed; nobody needs the rest.
+        next = toolNames.length;
+        throw error;
       }
     };
     await Promise.all(Array.from({ length: PARALLEL_CHECKS }, check));
@@ -156,10 +162,12 @@ function fallbackUser(authInfo: unknown): unknown {
   return isRecord(extra) ? extra['user'] : undefined;
 }
 
-/** A denial carries the status of one; two copies of core may exist, so its class says nothing. */
+/**
+ * A denial carries the status 403; two copies of core may exist, so its class says nothing. A provider that is itself not let
+ * in (401) has failed, and has not decided.
+ */
 function isDenial(error: unknown): boolean {
-  const status = isRecord(error) ? error['status'] : undefined;
-  return status === 401 || status === 403;
+  return isRecord(error) && error['status'] === 403;
 }
 
 function firstName(...candidates: readonly unknown[]): string | undefined {

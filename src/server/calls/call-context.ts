@@ -5,14 +5,26 @@
  * the call's RequestContext. Knows no transport, no session and no SDK: bindings fill `CallSource`.
  */
 import type { IncomingMessage } from 'node:http';
+import type { AgentExecutionOptionsBase } from '@mastra/core/agent';
 import { RequestContext } from '@mastra/core/request-context';
 import type { MCPToolExecutionContext } from '@mastra/core/tools';
+import type {
+  CreateMessageRequestParamsBase,
+  CreateMessageRequestParamsWithTools,
+  CreateMessageResult,
+  CreateMessageResultWithTools,
+  ListRootsResult,
+} from '@modelcontextprotocol/sdk/types.js';
 import { MCPServerError } from '../../shared/errors.ts';
 import { readProgressToken } from '../../shared/meta.ts';
 import { isLevelWanted } from '../capabilities/logging.ts';
 import type { LoggingLevel } from '../capabilities/logging.ts';
-import { askCaller, requestFromCaller } from './ask.ts';
-import type { Answer, Askable, AskKind, AskOptions, AskTarget, ElicitParams, Question } from './ask.ts';
+import { askCaller, describeRequest, requestFromCaller } from './ask.ts';
+import type { Answer, Askable, AskKind, AskOptions, AskTarget, Question } from './ask.ts';
+import type { ElicitParams, ElicitResult } from './elicitation.ts';
+
+/** A RequestContext, whatever its values are typed as: core's own type of it where one is handed over. */
+export type AnyRequestContext = NonNullable<AgentExecutionOptionsBase<unknown>['requestContext']>;
 
 /** Id of a JSON-RPC request. */
 export type RequestId = string | number;
@@ -48,6 +60,27 @@ export interface CallWire {
   /** Ends the call's event stream so that the client comes back for the rest. Only with an event store. */
   readonly closeStream: (() => void) | undefined;
   readonly closeStandaloneStream: (() => void) | undefined;
+}
+
+/**
+ * What tools of this server find as `context.mcp`. Core's type has no place for the model and the roots of a client, so a
+ * tool that asks for them reads `context.mcp as MCPToolContext | undefined`.
+ *
+ * Each of these rejects with an `MCPServerError`: `MCP_SERVER_CLIENT_CAPABILITY_MISSING` when the caller cannot be asked,
+ * `MCP_SERVER_PARAMS_INVALID` when the question or its answer does not hold, `MCP_SERVER_CLIENT_UNREACHABLE` when no answer came.
+ */
+export interface MCPToolContext extends MCPToolExecutionContext {
+  /** Asks the user of the client, by a form or by a URL. */
+  readonly elicitation: MCPToolExecutionContext['elicitation'] & {
+    readonly sendRequest: (params: ElicitParams) => Promise<ElicitResult>;
+  };
+  /** Asks the model of the client. Runs no tools: what the model wants to use is in its answer. */
+  readonly sampling: {
+    sendRequest(params: CreateMessageRequestParamsBase): Promise<CreateMessageResult>;
+    sendRequest(params: CreateMessageRequestParamsWithTools): Promise<CreateMessageResultWithTools>;
+  };
+  /** Lists the folders that the client works in. They are no permission. */
+  readonly roots: { list(): Promise<ListRootsResult> };
 }
 
 /** What a binding knows about a call. */
@@ -87,7 +120,7 @@ export interface CallContext {
   readonly askable: Askable;
   readonly askTimeoutMs: number;
   /** What tools see as `context.mcp`. */
-  readonly mcp: MCPToolExecutionContext;
+  readonly mcp: MCPToolContext;
   /** Tells the caller something. Never rejects; does nothing when the caller does not listen or the call is over. */
   emit(event: CallEvent): Promise<void>;
   /** Asks the caller, see `ask.ts`. Only in tools/call, prompts/get and resources/read. */
@@ -116,7 +149,7 @@ class SourcedCall implements OpenCall {
   readonly #source: CallSource;
   #requestContext: RequestContext | undefined;
   #extra: CallExtra | undefined;
-  #mcp: MCPToolExecutionContext | undefined;
+  #mcp: MCPToolContext | undefined;
   #progress = Number.NEGATIVE_INFINITY;
   #ended = false;
 
@@ -163,7 +196,7 @@ class SourcedCall implements OpenCall {
     return this.#requestContext;
   }
 
-  get mcp(): MCPToolExecutionContext {
+  get mcp(): MCPToolContext {
     this.#mcp ??= toMcpContext(this, this.#extraOf(), this.#source.serverName);
     return this.#mcp;
   }
@@ -215,6 +248,17 @@ class SourcedCall implements OpenCall {
   }
 }
 
+/** For whom this module made a value, also across two loaded copies of it. JSON cannot carry it. */
+const ORIGIN = Symbol.for('@mastra/mcp.callOrigin');
+
+function markOrigin(value: object, origin: 'client' | 'host'): void {
+  Object.defineProperty(value, ORIGIN, { value: origin });
+}
+
+function originOf(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, ORIGIN) : undefined;
+}
+
 /**
  * `authInfo` for the RequestContext: everything can be read, but the token is not enumerable, so that no span, snapshot or
  * log of the context carries it.
@@ -224,6 +268,7 @@ class AuthInfoView {
 
   constructor(authInfo: object) {
     Object.assign(this, authInfo);
+    markOrigin(this, 'client');
     if ('token' in authInfo)
       Object.defineProperty(this, 'token', { value: authInfo.token, enumerable: false });
   }
@@ -248,11 +293,15 @@ class CallExtra {
   readonly closeStandaloneSSEStream: (() => void) | undefined;
 
   constructor(source: CallSource) {
+    markOrigin(this, source.askable === 'host' ? 'host' : 'client');
     const { wire, method, requestId: id, meta, signal, authInfo } = source;
-    const notify = (notification: WireNotification): Promise<void> =>
-      source.streams && !signal.aborted
-        ? wire.notify(notification.method, notification.params)
-        : Promise.resolve();
+    const notify = (notification: WireNotification): Promise<void> => {
+      if (!source.streams || signal.aborted) return Promise.resolve();
+      const sent = wire.notify(notification.method, notification.params);
+      // A tool that does not wait for it must not end the process because the client has just left.
+      sent.catch(() => undefined);
+      return sent;
+    };
     const send: SendRequest = (request, ...rest) => sendRequest(source, request, rest);
     this.sessionId = wire.sessionId;
     this.mcpReq = { id, method, _meta: meta, signal, send, notify, requestState: () => undefined };
@@ -323,7 +372,7 @@ async function checkResult(schema: ResultSchema, result: unknown, method: string
   const checked = await schema['~standard'].validate(result);
   if (checked.issues === undefined) return checked.value;
   throw new MCPServerError('MCP_SERVER_PARAMS_INVALID', {
-    message: `The client's answer to ${method} does not fit the given result schema`,
+    message: `The client's answer to ${describeRequest(method)} does not fit the given result schema`,
     category: 'THIRD_PARTY',
   });
 }
@@ -339,33 +388,55 @@ function toHttp(authInfo: unknown, wire: CallWire): Readonly<Record<string, unkn
   };
 }
 
+/** Who made the client's call that a RequestContext belongs to. */
+export interface CallerInContext {
+  readonly authInfo: unknown;
+  readonly signal: AbortSignal;
+}
+
+/** The caller that a tool hands on when it calls `executeTool` with the RequestContext of its own call. */
+export function callerIn(context: RequestContext | undefined): CallerInContext | undefined {
+  const extra: unknown = context?.get('mcp.extra');
+  return originOf(extra) === 'client' ? (extra as CallExtra) : undefined;
+}
+
 function toRequestContext(source: CallSource, extra: CallExtra): RequestContext {
   const given = source.requestContext;
-  if (source.askable === 'host' && given !== undefined) {
-    // A tool that calls `executeTool` with its own context keeps the caller it has.
-    if (!given.has('mcp.extra')) given.set('mcp.extra', extra);
-    return given;
-  }
-  const context = new RequestContext();
-  if (given !== undefined) for (const [key, value] of given.entries()) context.set(key, value);
-  if (typeof source.authInfo === 'object' && source.authInfo !== null) {
+  const isHost = source.askable === 'host';
+  // Who calls is said by this file alone: the REST routes merge into a context whatever their callers send.
+  const isClaimed = given?.has('authInfo') === true && originOf(given.get('authInfo')) === undefined;
+  const context = isHost && given !== undefined && !isClaimed ? given : copyOf(given);
+  if (!isHost && typeof source.authInfo === 'object' && source.authInfo !== null) {
     context.set('authInfo', new AuthInfoView(source.authInfo));
   }
-  context.set('mcp.extra', extra);
+  if (!isHost || callerIn(context) === undefined) context.set('mcp.extra', extra);
   return context;
 }
 
-function toMcpContext(call: CallContext, extra: CallExtra, serverName: string): MCPToolExecutionContext {
+function copyOf(given: RequestContext | undefined): RequestContext {
+  const context = new RequestContext();
+  for (const [key, value] of given?.entries() ?? []) {
+    if (key !== 'authInfo') context.set(key, value);
+  }
+  return context;
+}
+
+function toMcpContext(call: CallContext, extra: CallExtra, serverName: string): MCPToolContext {
   let asked = 0;
+  const ask = <K extends AskKind>(kind: K, question: Question<K>): Promise<Answer<K>> => {
+    asked += 1;
+    return call.ask(kind, question, { key: `${kind}:${asked}` });
+  };
   return {
     // Core types this in the shape of SDK v2, with generics that only its own SDK can fill.
-    extra: extra as unknown as MCPToolExecutionContext['extra'],
+    extra: extra as unknown as MCPToolContext['extra'],
     elicitation: {
-      sendRequest: ((params: ElicitParams) => {
-        asked += 1;
-        return call.ask('elicitation', params, { key: `elicitation:${asked}` });
-      }) as unknown as MCPToolExecutionContext['elicitation']['sendRequest'],
-    },
+      sendRequest: (params: ElicitParams) => ask('elicitation', params),
+    } as unknown as MCPToolContext['elicitation'],
+    sampling: {
+      sendRequest: params => ask('sampling', params),
+    } as MCPToolContext['sampling'],
+    roots: { list: () => ask('roots', undefined) },
     log: (level, message, data) =>
       call.emit({ kind: 'log', level, data: { message, ...data }, logger: serverName }),
     progress: params => call.emit({ kind: 'progress', ...params }),

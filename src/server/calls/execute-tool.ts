@@ -4,20 +4,19 @@
  * Owns the context of a call without a client, and what an outcome of the pipeline is to the host. The pipeline itself is
  * that of the wire.
  */
-import type { RequestContext } from '@mastra/core/request-context';
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
 import type { Tool as ToolDefinition } from '@modelcontextprotocol/sdk/types.js';
 import { MCPAccessDeniedError, MCPServerError, MCPToolCallError } from '../../shared/errors.ts';
 import { callTool } from './call-tool.ts';
 import type { CallToolDeps } from './call-tool.ts';
-import { createCallContext } from './call-context.ts';
-import type { CallContext } from './call-context.ts';
+import { callerIn, createCallContext } from './call-context.ts';
+import type { AnyRequestContext, CallContext } from './call-context.ts';
 import type { HostExecution } from './served-tool.ts';
 import type { ToolTable } from './tool-table.ts';
 
 /** What a host may hand over with a call. */
 export interface ToolExecutionOptions extends HostExecution {
-  readonly requestContext?: RequestContext | undefined;
+  readonly requestContext?: AnyRequestContext | undefined;
 }
 
 /** A tool in a listing for the host. */
@@ -33,25 +32,30 @@ export interface ToolInfo {
 
 /** What a host brings along. */
 interface HostCallInit {
-  readonly requestContext?: RequestContext | undefined;
+  readonly requestContext?: AnyRequestContext | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Identity of the host itself. */
 const HOST = 'host';
 
-/** The context of a call that no client made. Nobody can be asked, and nobody listens. */
+/**
+ * The context of a call that no client made. Nobody can be asked, and nobody listens. Inside a client's call, by a tool that
+ * hands its RequestContext on, the caller is that client and the end of its call is the end of this one.
+ */
 export function createHostCall(method: string, serverName: string, given: HostCallInit): CallContext {
+  const { requestContext, signal = new AbortController().signal } = given;
+  const caller = callerIn(requestContext);
   const nobody = (): Promise<never> => Promise.reject(new Error('There is no client'));
   return createCallContext({
     method,
     revision: LATEST_PROTOCOL_VERSION,
     requestId: HOST,
-    signal: given.signal ?? new AbortController().signal,
+    signal: caller === undefined ? signal : AbortSignal.any([signal, caller.signal]),
     meta: undefined,
     principal: HOST,
-    authInfo: undefined,
-    requestContext: given.requestContext,
+    authInfo: caller?.authInfo,
+    requestContext,
     client: { info: undefined, capabilities: undefined },
     askable: 'host',
     askTimeoutMs: 0,

@@ -5,8 +5,10 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  */
-import { MCPServerError } from '../../shared/errors.ts';
+import { PrimitiveSchemaDefinitionSchema } from '@modelcontextprotocol/sdk/types.js';
+import { inspectSchema } from '../../shared/schema.ts';
 import type { JsonSchema } from '../../shared/schema.ts';
+import { refusedQuestion } from './question-kind.ts';
 
 const formats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time']);
 
@@ -17,12 +19,7 @@ const formats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-tim
  */
 export function toFormSchema(schema: unknown): JsonSchema {
   const defect = formDefect(schema);
-  if (defect !== undefined) {
-    throw new MCPServerError('MCP_SERVER_PARAMS_INVALID', {
-      message: `Elicitation refused: requestedSchema ${defect}`,
-      category: 'USER',
-    });
-  }
+  if (defect !== undefined) throw refusedQuestion('Elicitation', `requestedSchema ${defect}`);
   const { properties, required } = schema as JsonSchema;
   return { type: 'object', properties, ...(required === undefined ? {} : { required }) };
 }
@@ -33,13 +30,17 @@ export function formDefect(schema: unknown): string | undefined {
   const properties = schema['properties'];
   if (!isRecord(properties)) return 'must have "properties"';
   for (const [name, property] of Object.entries(properties)) {
-    if (!isPrimitive(property)) {
-      return `has a property ${JSON.stringify(name)} that is neither a string, a number, a boolean nor an enum`;
+    const shown = `has a property ${JSON.stringify(name)}`;
+    if (!isPrimitive(property)) return `${shown} that is neither a string, a number, a boolean nor an enum`;
+    // Clients read it by the protocol's own schema, and would refuse the whole question.
+    if (!PrimitiveSchemaDefinitionSchema.safeParse(property).success) {
+      return `${shown} with a keyword whose value the protocol does not allow`;
     }
   }
   const required = schema['required'];
   if (required !== undefined && !isStrings(required)) return 'has a "required" that is no list of names';
-  return undefined;
+  const broken = inspectSchema({ type: 'object', properties });
+  return broken === undefined ? undefined : `cannot be used: ${broken.path} ${broken.reason}`;
 }
 
 function isPrimitive(property: unknown): boolean {

@@ -5,7 +5,7 @@
  */
 import type { JsonSchema } from '../../shared/schema.ts';
 import { toJsonValue } from '../../shared/json-value.ts';
-import type { ElicitParams } from './ask.ts';
+import type { ElicitFormParams } from './elicitation.ts';
 import { formDefect, toFormSchema } from './form-schema.ts';
 
 /** Longest JSON shown in a question. */
@@ -16,7 +16,7 @@ const SECRET_KEY =
   /pass(?:word|wd|phrase)?$|secret|token|api[-_]?key|auth|credential|private[-_]?key|cookie|session|pin$|cvv|ssn/i;
 
 /** Asks whether a tool may run with these arguments. */
-export function toApprovalQuestion(toolName: string, serverName: string, args: unknown): ElicitParams {
+export function toApprovalQuestion(toolName: string, serverName: string, args: unknown): ElicitFormParams {
   return {
     message:
       `Allow the tool ${JSON.stringify(toolName)} of the server ${JSON.stringify(serverName)} to run with these arguments? ` +
@@ -36,7 +36,7 @@ export function toResumeQuestion(
   toolName: string,
   payload: unknown,
   resumeSchema: JsonSchema | undefined,
-): ElicitParams | undefined {
+): ElicitFormParams | undefined {
   if (resumeSchema === undefined || formDefect(resumeSchema) !== undefined) return undefined;
   const told = payload === undefined ? '' : `: ${toShownJson(payload)}`;
   return {

@@ -1,13 +1,14 @@
 /**
  * The schemas of tools/list entries, made of whatever a tool was declared with.
  *
- * Owns what is advertised: always an object for arguments, only an object for results. Validates nothing.
+ * Owns what is advertised: always an object for arguments, only an object for results, in the dialect that every client
+ * has to know. Validates nothing.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool
  */
 import type { PublicSchema } from '@mastra/core/schema';
 import type { Tool as ToolDefinition } from '@modelcontextprotocol/sdk/types.js';
-import { inspectSchema, toJsonSchema } from '../../shared/schema.ts';
+import { inNewestDialect, inspectSchema, toJsonSchema } from '../../shared/schema.ts';
 import type { JsonSchema } from '../../shared/schema.ts';
 import { toErrorText } from '../../shared/tool-result.ts';
 
@@ -56,7 +57,8 @@ function convert(
   warn: Warn,
 ): JsonSchema | undefined {
   try {
-    return toJsonSchema(schema, io);
+    const json = toJsonSchema(schema, io);
+    return json === undefined ? undefined : inNewestDialect(json);
   } catch (error) {
     warn(`The ${io} schema of tool ${JSON.stringify(toolName)} cannot be listed: ${toErrorText(error)}`);
     return undefined;

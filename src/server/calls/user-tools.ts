@@ -8,6 +8,7 @@ import { isValidationError, isVercelTool, noopObserve, Tool, validateToolInput }
 import type { MCPToolProperties, NeedsApprovalFn, ToolExecutionContext } from '@mastra/core/tools';
 import type { PublicSchema, StandardSchemaWithJSON } from '@mastra/core/schema';
 import type { Tool as ToolDefinition } from '@modelcontextprotocol/sdk/types.js';
+import { withUiResourceUri } from '../../shared/meta.ts';
 import { plainJsonSchemaOf, toJsonSchema, toStandardSchema } from '../../shared/schema.ts';
 import type { JsonSchema } from '../../shared/schema.ts';
 import { isCallToolResult } from '../../shared/tool-result.ts';
@@ -137,7 +138,7 @@ class UserTool implements ServedTool {
       inputSchema: toInputSchema(this.#tool.inputSchema, this.name, this.#warn),
       ...(outputSchema === undefined ? {} : { outputSchema }),
       ...(mcp?.annotations === undefined ? {} : { annotations: mcp.annotations }),
-      ...(mcp?._meta === undefined ? {} : { _meta: mcp._meta }),
+      ...(mcp?._meta === undefined ? {} : { _meta: withUiResourceUri(mcp._meta) }),
     };
   }
 }

@@ -86,7 +86,7 @@ class WorkflowRun {
       case 'success':
         return { status: 'completed', output: result.result };
       case 'failed':
-        return { status: 'failed', cause: result.error };
+        return { status: 'failed', cause: toThrown(result.error) };
       case 'tripwire':
         return { status: 'failed', cause: result.tripwire.reason };
       case 'suspended':
@@ -123,6 +123,25 @@ class WorkflowRun {
       requestContext: call.requestContext,
       ...(span === undefined ? {} : { tracingContext: span.tracingContext }),
     };
+  }
+}
+
+/**
+ * What a step threw. When it was no error, core makes one of it: its text is then the JSON of the object, which nobody wrote
+ * to be read, and the fields of the object lie beside it.
+ */
+function toThrown(error: Readonly<Error>): unknown {
+  const { message, name: _, stack: __, ...fields } = { ...error };
+  return typeof message === 'string' && isJsonOf(message, fields) ? fields : error;
+}
+
+function isJsonOf(text: string, fields: Readonly<Record<string, unknown>>): boolean {
+  if (!text.startsWith('{')) return false;
+  try {
+    const keys = Object.keys(JSON.parse(text) as object);
+    return keys.every(key => key === 'stack' || key === 'name' || Object.hasOwn(fields, key));
+  } catch {
+    return false;
   }
 }
 
