@@ -9,15 +9,22 @@ import type {
   MCPAuthInfoToUserMapper,
   MCPServerConfig as CoreServerConfig,
   MCPServerFGAConfig,
+  MCPServerHonoSSEOptions,
   MCPServerHTTPOptions,
+  MCPServerSSEOptions,
   PackageInfo,
   RemoteInfo,
   Repository,
 } from '@mastra/core/mcp';
-import type { RequestContext } from '@mastra/core/request-context';
 import type { Workflow } from '@mastra/core/workflows';
 import { MCPConfigurationError } from '../shared/errors.ts';
 import type { AgentOutput } from './calls/agents-as-tools.ts';
+import type { AnyRequestContext } from './calls/call-context.ts';
+import { resolveAppResources } from './capabilities/app-resources.ts';
+import type { AppResources, ServedApp } from './capabilities/app-resources.ts';
+import type { MCPServerCompletions } from './capabilities/completions.ts';
+import type { MCPServerPrompts } from './capabilities/prompts.ts';
+import type { MCPServerResources } from './capabilities/resources.ts';
 import { resolveHTTPSecurity } from './http/http-options.ts';
 import type {
   HTTPSettings,
@@ -25,6 +32,7 @@ import type {
   StreamableHTTPServerTransportOptions,
 } from './http/http-options.ts';
 import type { ListenOptions } from './http/listen.ts';
+import type { MCPServerListenOAuthOptions } from './oauth/oauth-options.ts';
 
 /** Options of the MCPServer constructor. */
 export interface MCPServerConfig<TId extends string = string> extends MCPServerHTTPSecurityOptions {
@@ -44,6 +52,14 @@ export interface MCPServerConfig<TId extends string = string> extends MCPServerH
   readonly agents?: Readonly<Record<string, Agent>> | undefined;
   /** Workflows, each served as a tool `run_<key>`. Each needs a description. */
   readonly workflows?: Readonly<Record<string, Workflow>> | undefined;
+  /** Resources that clients can list, read and subscribe to. */
+  readonly resources?: MCPServerResources | undefined;
+  /** Prompts that clients can list and fill in. */
+  readonly prompts?: MCPServerPrompts | undefined;
+  /** Pages of MCP Apps by their `ui://` URI. A tool shows one by `mcp._meta.ui.resourceUri`. */
+  readonly appResources?: AppResources | undefined;
+  /** Suggestions for arguments of prompts and variables of resource templates. */
+  readonly completions?: MCPServerCompletions | undefined;
   /**
    * What a tool that needs approval does when a client calls it: `'elicit'` asks the user through the client, and refuses
    * where that is not possible; `'run'` runs it at once. The host's own `executeTool` always runs.
@@ -61,8 +77,8 @@ export interface MCPServerConfig<TId extends string = string> extends MCPServerH
   /** Milliseconds a question to the user (elicitation, approval) may wait for its answer. @defaultValue 5 minutes */
   readonly askTimeoutMs?: number | undefined;
   /**
-   * Makes the `user` that FGA checks and tools see from what the HTTP layer found out. Not called when the request context
-   * has a `user` already. Nothing, or an error, means no user.
+   * Makes the `user` that FGA checks, tools and callbacks see from what the HTTP layer found out. Not called when the request
+   * context has a `user` already. Nothing, or an error, means no user.
    *
    * @defaultValue `authInfo.extra.user`
    */
@@ -86,7 +102,7 @@ export interface MCPServerFetchOptions {
   /** Who calls, as a token check found out; tools see it as `context.mcp.extra.authInfo`. */
   readonly authInfo?: unknown;
   /** Values for this request; tools get a copy. */
-  readonly requestContext?: RequestContext | undefined;
+  readonly requestContext?: AnyRequestContext | undefined;
   readonly options?: StreamableHTTPServerTransportOptions | undefined;
 }
 
@@ -95,8 +111,20 @@ export interface MCPServerStartHTTPOptions extends MCPServerHTTPOptions {
   options?: StreamableHTTPServerTransportOptions;
 }
 
+/** Options of `startSSE`. */
+export interface MCPServerStartSSEOptions extends MCPServerSSEOptions {
+  options?: MCPServerHTTPSecurityOptions;
+}
+
+/** Options of `startHonoSSE`. */
+export interface MCPServerStartHonoSSEOptions extends MCPServerHonoSSEOptions {
+  options?: MCPServerHTTPSecurityOptions;
+}
+
 /** Options of `listen`. */
 export interface MCPServerListenOptions extends ListenOptions {
+  /** Requests need a token of these authorization servers. @defaultValue none */
+  readonly oauth?: MCPServerListenOAuthOptions | undefined;
   /** What every request is handled with, as in `startHTTP`. */
   readonly options?: StreamableHTTPServerTransportOptions | undefined;
 }
@@ -118,6 +146,10 @@ export interface ResolvedServerConfig<TId extends string = string> {
   readonly toolApproval: 'elicit' | 'run';
   readonly agentOutput: AgentOutput;
   readonly askTimeoutMs: number;
+  readonly resources: MCPServerResources | undefined;
+  readonly prompts: MCPServerPrompts | undefined;
+  readonly apps: ReadonlyMap<string, ServedApp>;
+  readonly completions: MCPServerCompletions | undefined;
   readonly mapAuthInfoToUser: MCPAuthInfoToUserMapper | undefined;
   readonly fga: MCPServerFGAConfig | undefined;
   readonly http: HTTPSettings;
@@ -127,13 +159,10 @@ const ASK_TIMEOUT_MS = 5 * 60_000;
 /** Longer timers fire at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Options of 1.x that this version does not serve; ignoring them would hide it. */
-const UNSERVED = ['resources', 'prompts', 'appResources', 'completions'] as const;
-
 const OPTIONS: ReadonlySet<string> = new Set(
   (
     'id name version description instructions repository releaseDate isLatest packageCanonical packages remotes ' +
-    'tools agents workflows toolApproval agentOutput askTimeoutMs mapAuthInfoToUser fga ' +
+    'tools agents workflows resources prompts appResources completions toolApproval agentOutput askTimeoutMs mapAuthInfoToUser fga ' +
     'allowedHosts allowedOrigins cors limits keepAliveMs'
   ).split(' '),
 );
@@ -147,9 +176,6 @@ export function resolveServerConfig<TId extends string>(
   config: MCPServerConfig<TId>,
 ): ResolvedServerConfig<TId> {
   if (!isRecord(config)) invalid('config', 'must be an object');
-  for (const option of UNSERVED) {
-    if (config[option as keyof typeof config] !== undefined) invalid(option, 'is not served by this version');
-  }
   for (const [option, value] of Object.entries(config)) {
     if (value !== undefined && !OPTIONS.has(option)) invalid(option, 'is not an option of MCPServer');
   }
@@ -158,6 +184,15 @@ export function resolveServerConfig<TId extends string>(
   assertTools('tools', config.tools ?? {});
   assertRecord('agents', config.agents, isAgent, 'must be an Agent');
   assertRecord('workflows', config.workflows, isWorkflow, 'must be a Workflow');
+  assertCallbacks(
+    'resources',
+    config.resources,
+    ['listResources', 'getResourceContent'],
+    ['resourceTemplates'],
+  );
+  assertCallbacks('prompts', config.prompts, ['listPrompts'], ['getPromptMessages']);
+  assertCallbacks('completions', config.completions, ['complete']);
+  assertObject('appResources', config.appResources);
   assertFunction('mapAuthInfoToUser', config.mapAuthInfoToUser);
   assertFga(config.fga);
   assertObject('cors', config.cors);
@@ -168,6 +203,10 @@ export function resolveServerConfig<TId extends string>(
     toolApproval: oneOf('toolApproval', config.toolApproval, ['elicit', 'run']),
     agentOutput: oneOf('agentOutput', config.agentOutput, ['text', 'full']),
     askTimeoutMs: milliseconds('askTimeoutMs', config.askTimeoutMs, ASK_TIMEOUT_MS),
+    resources: config.resources,
+    prompts: config.prompts,
+    apps: resolveAppResources(config.appResources ?? {}),
+    completions: config.completions,
     mapAuthInfoToUser: config.mapAuthInfoToUser,
     fga: config.fga,
     http: resolveHTTPSecurity(config),
@@ -276,6 +315,20 @@ function assertObject(option: string, value: unknown): void {
 
 function assertText(option: string, value: unknown): void {
   if (!isText(value)) invalid(option, 'must be a non-empty string');
+}
+
+function assertCallbacks(
+  option: string,
+  callbacks: unknown,
+  required: readonly string[],
+  optional: readonly string[] = [],
+): void {
+  if (callbacks === undefined) return;
+  if (!isRecord(callbacks)) invalid(option, 'must be an object');
+  for (const name of required) {
+    if (typeof callbacks[name] !== 'function') invalid(`${option}.${name}`, 'must be a function');
+  }
+  for (const name of optional) assertFunction(`${option}.${name}`, callbacks[name]);
 }
 
 function assertFunction(option: string, value: unknown): void {

@@ -32,6 +32,9 @@ export type MCPRequestErrorCode =
 /** Codes of a call that needs the user to authorize first. */
 export type MCPAuthorizationRequiredErrorCode = 'MCP_CLIENT_AUTHORIZATION_REQUIRED';
 
+/** Codes of a login, or of a token that could not be renewed. */
+export type MCPAuthorizationFailedErrorCode = 'MCP_CLIENT_AUTHORIZATION_FAILED';
+
 /** Codes of a request that the host policy of the client refused to send. */
 export type MCPUrlPolicyErrorCode = 'MCP_CLIENT_HOST_NOT_ALLOWED' | 'MCP_CLIENT_REDIRECT_REFUSED';
 
@@ -39,6 +42,7 @@ export type MCPUrlPolicyErrorCode = 'MCP_CLIENT_HOST_NOT_ALLOWED' | 'MCP_CLIENT_
 export type MCPToolCallErrorCode =
   | 'MCP_CLIENT_TOOL_EXECUTION_FAILED'
   | 'MCP_CLIENT_TOOL_EXCLUDED'
+  | 'MCP_CLIENT_TOOL_CHANGED'
   | 'MCP_SERVER_TOOL_EXECUTE_FAILED'
   | 'MCP_SERVER_TOOL_EXECUTE_PREPARATION_FAILED';
 
@@ -52,9 +56,11 @@ export type MCPServerErrorCode =
   | 'MCP_SERVER_RESOURCE_NOT_FOUND'
   | 'MCP_SERVER_PARAMS_INVALID'
   | 'MCP_SERVER_CLIENT_CAPABILITY_MISSING'
+  | 'MCP_SERVER_CALLBACK_FAILED'
   | 'MCP_SERVER_URL_ELICITATION_REQUIRED'
   | 'MCP_SERVER_CLIENT_UNREACHABLE'
   | 'MCP_SERVER_NOT_CONNECTED'
+  | 'MCP_SERVER_TOKEN_VALIDATION_FAILED'
   | 'MCP_SERVER_CLOSED';
 
 /** Every code an error of this module can carry. */
@@ -63,6 +69,7 @@ export type MCPErrorCode =
   | MCPConnectionErrorCode
   | MCPRequestErrorCode
   | MCPAuthorizationRequiredErrorCode
+  | MCPAuthorizationFailedErrorCode
   | MCPUrlPolicyErrorCode
   | MCPToolCallErrorCode
   | MCPAccessDeniedErrorCode
@@ -176,6 +183,47 @@ export class MCPAuthorizationRequiredError extends MCPError<MCPAuthorizationRequ
   }
 }
 
+/**
+ * Why an authorization failed.
+ *
+ * - `cancelled`: `cancelAuthentication`, or the client was disconnected. - `timeout`: the browser did not come back in time.
+ * - `denied`: the authorization server refused the user, the client or the scopes; `oauthError` is its code.
+ * - `metadata`: discovery found nothing usable, or something that must not be trusted.
+ * - `registration`: the authorization server does not know or accept this client.
+ * - `issuer`: the answer came from another authorization server (RFC 9207).
+ * - `callback`: no loopback port was free, or the address could not be handed to the user.
+ * - `token`: the token endpoint refused or could not be reached.
+ */
+export type AuthorizationFailureReason =
+  'cancelled' | 'timeout' | 'denied' | 'metadata' | 'registration' | 'issuer' | 'callback' | 'token';
+
+/** An authorization that was tried and did not succeed. Decide by `reason`. Holds no code, token or secret. */
+export class MCPAuthorizationFailedError extends MCPError<MCPAuthorizationFailedErrorCode> {
+  /** Absent where no server of a client is concerned, e.g. for `createOAuthCallbackServer`. */
+  readonly serverName: string | undefined;
+  readonly reason: AuthorizationFailureReason;
+  /** Error code of the authorization server, e.g. `access_denied` or `invalid_grant`. */
+  readonly oauthError: string | undefined;
+  /** Status of the answer of the authorization server, where it was one. */
+  readonly httpStatus: number | undefined;
+  readonly mayHaveExecuted: boolean = false;
+
+  constructor(
+    reason: AuthorizationFailureReason,
+    init: MCPErrorInit & {
+      readonly serverName?: string | undefined;
+      readonly oauthError?: string | undefined;
+      readonly httpStatus?: number | undefined;
+    },
+  ) {
+    super('MCP_CLIENT_AUTHORIZATION_FAILED', { category: 'USER', ...init });
+    this.serverName = init.serverName;
+    this.reason = reason;
+    this.oauthError = init.oauthError;
+    this.httpStatus = init.httpStatus;
+  }
+}
+
 /** A host that the policy of the client does not allow. The request, or the redirect hop, was not sent. */
 export class MCPUrlPolicyError extends MCPError<MCPUrlPolicyErrorCode> {
   readonly serverName: string;
@@ -284,6 +332,7 @@ export type AnyMCPError =
   | MCPConfigurationError
   | MCPConnectionError
   | MCPAuthorizationRequiredError
+  | MCPAuthorizationFailedError
   | MCPUrlPolicyError
   | MCPRequestError
   | MCPToolCallError

@@ -8,6 +8,7 @@ import type { PublicSchema, StandardSchemaWithJSON } from '@mastra/core/schema';
 import { toJSONSchema as zodToJsonSchema } from 'zod/v4';
 import type { core } from 'zod/v4';
 import { toJsonValue } from './json-value.ts';
+import { toNewestDialect } from './schema-dialect.ts';
 import { isJsonObject, mapSubschemas, type JsonObject } from './schema-keywords.ts';
 import { SchemaUnusableError } from './schema-validator.ts';
 
@@ -68,19 +69,6 @@ function adjustZodNode({ zodSchema, jsonSchema }: { zodSchema?: core.$ZodTypes; 
   if (def?.type === 'date') Object.assign(node, { type: 'string', format: 'date-time' });
   // results of an object that drops unknown keys are shown as open: a tool may hand on more than it declares
   if (def?.type === 'object' && def.catchall === undefined) delete node['additionalProperties'];
-}
-
-/** 2019-09 and older write a tuple as a list in `items`. */
-function toNewestDialect(schema: unknown): unknown {
-  if (!isJsonObject(schema)) return schema;
-  const { $schema: _marker, ...copy } = mapSubschemas(schema, toNewestDialect);
-  if (Array.isArray(copy['items'])) {
-    copy['prefixItems'] = copy['items'];
-    delete copy['items'];
-    if (copy['additionalItems'] !== undefined) copy['items'] = copy['additionalItems'];
-  }
-  delete copy['additionalItems'];
-  return copy;
 }
 
 /**

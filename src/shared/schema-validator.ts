@@ -6,6 +6,7 @@
  */
 import { dereference, format as formats, ignoredKeyword, validate as interpret } from '@cfworker/json-schema';
 import type { OutputUnit, Schema, SchemaDraft } from '@cfworker/json-schema';
+import { dialectOf } from './schema-dialect.ts';
 import { forEachSubschema, isJsonObject, mapSubschemas, type JsonObject } from './schema-keywords.ts';
 import { toRunnablePattern } from './schema-patterns.ts';
 
@@ -50,7 +51,7 @@ const MAX_ISSUES = 20;
  * @throws SchemaUnusableError when a local `$ref` leads nowhere or the schema is too deep.
  */
 export function createValidator(schema: JsonObject, mode: ValidatorMode): Validator {
-  const draft = draftOf(schema);
+  const draft = dialectOf(schema);
   const copy = copySchema(schema, draft, mode);
   const lookup = copy.refs.length === 0 ? {} : indexSchemas(copy.root);
   const missing = copy.refs.find(({ __absolute_ref__: uri = '' }) => !(uri in lookup));
@@ -129,15 +130,6 @@ function toIssues(errors: readonly OutputUnit[]): readonly SchemaIssue[] {
     path: error.instanceLocation.slice(1).split('/').map(decodeURIComponent).join('/'),
     message: error.keyword === 'false' ? 'Is not allowed.' : error.error,
   }));
-}
-
-/** Unknown and private markers mean the newest dialect. @see https://json-schema.org/draft/2020-12 */
-function draftOf(schema: JsonObject): SchemaDraft {
-  const marker = schema['$schema'];
-  if (typeof marker !== 'string') return '2020-12';
-  if (marker.includes('draft-04')) return '4';
-  if (marker.includes('draft-06') || marker.includes('draft-07')) return '7';
-  return marker.includes('2019-09') ? '2019-09' : '2020-12';
 }
 
 function indexSchemas(root: Schema): ReturnType<typeof dereference> {

@@ -2,7 +2,7 @@
  * JSON Schema to Standard Schema and back, and validation.
  *
  * Owns the conversions and the caches of both. What a schema means lies in schema-validator.ts, what makes it unusable
- * in schema-inspection.ts.
+ * in schema-inspection.ts, what changed between dialects in schema-dialect.ts.
  */
 import type { PublicSchema, StandardSchemaWithJSON } from '@mastra/core/schema';
 import type {
@@ -10,6 +10,7 @@ import type {
   JsonSchemaValidator,
 } from '@modelcontextprotocol/sdk/validation';
 import { convertToJson } from './schema-conversion.ts';
+import { toNewestDialect } from './schema-dialect.ts';
 import { findDefect, type SchemaDefect as Defect } from './schema-inspection.ts';
 import { isJsonObject, unescapePointer } from './schema-keywords.ts';
 import {
@@ -189,6 +190,16 @@ export function plainJsonSchemaOf(schema: unknown): JsonSchema | undefined {
   }
   const original: unknown = getSchema.call(schema);
   return isJsonObject(original) ? original : undefined;
+}
+
+/**
+ * The same schema in dialect 2020-12. One that says it is in that dialect comes back as it is, and so does one that
+ * would lose what its references point to.
+ */
+export function inNewestDialect(schema: JsonSchema): JsonSchema {
+  if (typeof schema['$schema'] === 'string' && schema['$schema'].includes('2020-12')) return schema;
+  const newest = toNewestDialect(schema);
+  return findDefect(newest) === undefined ? newest : schema;
 }
 
 const converted = { input: new WeakMap<object, JsonSchema>(), output: new WeakMap<object, JsonSchema>() };

@@ -237,7 +237,8 @@ function rawErrorText(error: unknown): string {
   if (Array.isArray(issues) && issues.length > 0) return issues.map(issueText).join('; ');
   if (typeof message === 'string' && message !== '') return message;
   if (Array.isArray(errors) && errors.length > 0) return errors.map(rawErrorText).join('; ');
-  return error instanceof Error && typeof name === 'string' ? name : toJsonText(error);
+  // any other object may hold what is nobody's business, such as the headers of a request
+  return error instanceof Error && typeof name === 'string' ? name : '';
 }
 
 function issueText(issue: unknown): string {

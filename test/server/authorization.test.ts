@@ -239,6 +239,25 @@ describe('FGA', () => {
     expect(server.getToolInfo('closed')?.name).toBe('closed');
   });
 
+  verifies('S233', 'stops asking a provider that has failed: the list is lost anyway', async () => {
+    const many = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`tool${n}`, echo(`id${n}`)]));
+    let asked = 0;
+    const { server } = serve(
+      () => {
+        asked += 1;
+        if (asked > 20) throw new Error('too many requests');
+        return true;
+      },
+      { tools: many },
+    );
+    await using caller = await callByFetch(server, { facts: withUser });
+    await expect(caller.client.listTools()).rejects.toMatchObject({ code: -32603 });
+    await caller.client.ping();
+    // At most those that were on their way: 16 at a time.
+    expect(asked).toBeLessThanOrEqual(20 + 16);
+    await server.close();
+  });
+
   test('a provider that fails is an internal error, not a denial, and says nothing to the client (S233)', async () => {
     const { server } = serve(() => {
       throw new Error('fga.internal:5432 refused');

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { InMemoryEventStore, viewForSession } from '../../src/server/sessions/event-store.ts';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { verifies } from '../requirements/requirements.ts';
+import { until } from './http-harness.ts';
 
 const message = (id: number): JSONRPCMessage => ({ jsonrpc: '2.0', id, result: {} });
 
@@ -45,8 +46,32 @@ describe('InMemoryEventStore', () => {
     expect(store.size).toBe(2);
   });
 
+  verifies('S12', 'is bounded by the length and the age of what it keeps', async () => {
+    const long = (id: number): JSONRPCMessage => ({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(1000) } });
+    const store = new InMemoryEventStore({ maxCharacters: 2500 });
+    const [one, two] = [await store.storeEvent('a', long(1)), await store.storeEvent('b', long(2))];
+    await store.storeEvent('b', long(3));
+    await expect(replay(store, one)).rejects.toThrow('Unknown event id');
+    expect(await replay(store, two)).toEqual([3]);
+    store.forgetStreams('b');
+    const four = await store.storeEvent('c', long(4));
+    await store.storeEvent('c', { jsonrpc: '2.0', id: 5, result: { text: 'x'.repeat(1400) } });
+    expect(await replay(store, four)).toEqual([5]);
+    await store.storeEvent('c', { jsonrpc: '2.0', id: 6, result: { text: 'x'.repeat(9000) } });
+    expect(store.size).toBe(1);
+
+    const aging = new InMemoryEventStore({ maxAgeMs: 300 });
+    const old = await aging.storeEvent('a', message(1));
+    expect(await replay(aging, old)).toEqual([]);
+    await until(() => {
+      void aging.getStreamIdForEventId(old);
+      return aging.size === 0;
+    }, 'the event is too old');
+    await expect(replay(aging, old)).rejects.toThrow('Unknown event id');
+  });
+
   test('refuses bounds that are none', () => {
-    for (const option of ['maxEventsPerStream', 'maxEvents'])
+    for (const option of ['maxEventsPerStream', 'maxEvents', 'maxCharacters', 'maxAgeMs'])
       expect(() => new InMemoryEventStore({ [option]: 0 })).toThrow(expect.objectContaining({ option }));
   });
 
@@ -60,7 +85,7 @@ describe('InMemoryEventStore', () => {
 });
 
 describe('viewForSession', () => {
-  test('hides the streams of other sessions and marks without a message', async () => {
+  verifies('S12', 'hides the streams of other sessions and marks without a message', async () => {
     const store = new InMemoryEventStore();
     const [mine, yours] = [viewForSession(store, 'mine'), viewForSession(store, 'yours')];
     const mark = await mine.mark('s');

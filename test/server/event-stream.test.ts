@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { EventStream } from '../../src/server/http/event-stream.ts';
 import type { StreamSink } from '../../src/server/http/exchange.ts';
 import { InMemoryEventStore } from '../../src/server/sessions/event-store.ts';
+import { verifies } from '../requirements/requirements.ts';
 import { adapters, callTool, startHarness, until } from './http-harness.ts';
 
 const settings = { keepAliveMs: 0, maxMessages: 4, maxBytes: 100, openAfterMs: 5000 };
@@ -84,22 +85,26 @@ describe('EventStream', () => {
 });
 
 describe.each(adapters)('A stream over %s', adapter => {
-  test('whose reader does not read is closed and its call aborted, with what waited dropped', async () => {
-    await using server = await startHarness(adapter, {
-      security: { limits: { maxStreamBacklog: { messages: 100 } } },
-    });
-    const session = await server.open();
-    const stalled = await openStalled(server, session);
-    const waiting = await server.tools.waiting();
-    const pad = 'x'.repeat(10_000);
-    let sent = 0;
-    for (; sent < 10_000 && !waiting.call.signal.aborted; sent += 1)
-      await waiting.call.emit({ kind: 'progress', progress: sent, message: pad });
-    expect(waiting.call.signal.aborted).toBe(true);
-    expect(sent).toBeLessThan(5000);
-    await until(() => !server.http.transport()?.active, 'the stream is released');
-    stalled();
-  });
+  verifies(
+    'S11',
+    'whose reader does not read is closed and its call aborted, with what waited dropped',
+    async () => {
+      await using server = await startHarness(adapter, {
+        security: { limits: { maxStreamBacklog: { messages: 100 } } },
+      });
+      const session = await server.open();
+      const stalled = await openStalled(server, session);
+      const waiting = await server.tools.waiting();
+      const pad = 'x'.repeat(10_000);
+      let sent = 0;
+      for (; sent < 10_000 && !waiting.call.signal.aborted; sent += 1)
+        await waiting.call.emit({ kind: 'progress', progress: sent, message: pad });
+      expect(waiting.call.signal.aborted).toBe(true);
+      expect(sent).toBeLessThan(5000);
+      await until(() => !server.http.transport()?.active, 'the stream is released');
+      stalled();
+    },
+  );
 
   test('whose reader reads gets ten thousand messages of a sender that waits for its turn', async () => {
     await using server = await startHarness(adapter);
@@ -111,7 +116,7 @@ describe.each(adapters)('A stream over %s', adapter => {
     expect(await answer.messages()).toHaveLength(10_001);
   });
 
-  test('cut for its backlog can be resumed where it broke', async () => {
+  verifies(['R12', 'S172'], 'cut for its backlog can be resumed where it broke', async () => {
     await using server = await startHarness(adapter, {
       options: { eventStore: new InMemoryEventStore() },
       security: { limits: { maxStreamBacklog: { messages: 50 } } },

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { isTextDeeper } from '../../src/server/http/guards.ts';
 import { verifies } from '../requirements/requirements.ts';
@@ -33,6 +34,7 @@ describe('Host and Origin over a loopback socket', () => {
       expect([origin, answer.status]).toEqual([origin, 403]);
       expect((await answer.json()).error?.message).toContain('allowedOrigins');
     }
+    expect((await server.post(initialize())).status).toBe(200);
     for (const origin of ['http://localhost:5173', 'http://127.0.0.1', 'https://[::1]:8443'])
       expect([origin, (await server.post(initialize(), { origin })).status]).toEqual([origin, 200]);
   });
@@ -51,6 +53,30 @@ describe('Host and Origin over a loopback socket', () => {
       expect((await server.post(initialize(), { origin: 'https://app.example' })).status).toBe(200);
       expect((await server.post(initialize(), { origin: 'https://app.example:444' })).status).toBe(403);
     }
+  });
+});
+
+describe('Host and Origin over a socket of another machine', () => {
+  const fromElsewhere = (req: IncomingMessage): void =>
+    void Object.defineProperty(req.socket, 'remoteAddress', { value: '192.0.2.7' });
+  const [host, origin] = ['mcp.example', 'https://app.example'];
+
+  verifies(['S1', 'D12'], 'are not checked without lists, which is said once', async () => {
+    await using server = await startHarness('node', { middleware: fromElsewhere });
+    for (const headers of [{ host }, { host, origin }, { origin }])
+      expect((await server.post(initialize(), headers)).status).toBe(200);
+    expect(server.logs.filter(line => line.includes('allowedHosts'))).toHaveLength(1);
+  });
+
+  verifies(['S1', 'D12'], 'are checked as soon as there is a list', async () => {
+    const middleware = fromElsewhere;
+    await using hosts = await startHarness('node', { middleware, security: { allowedHosts: [host] } });
+    expect((await hosts.post(initialize(), { host })).status).toBe(200);
+    expect((await hosts.post(initialize(), { host: 'evil.example' })).status).toBe(403);
+    await using origins = await startHarness('node', { middleware, security: { allowedOrigins: [origin] } });
+    expect((await origins.post(initialize(), { host, origin })).status).toBe(200);
+    expect((await origins.post(initialize(), { host, origin: 'https://evil.example' })).status).toBe(403);
+    expect([...hosts.logs, ...origins.logs].filter(line => line.includes('allowedHosts'))).toEqual([]);
   });
 });
 

@@ -103,13 +103,14 @@ export interface Sent {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Record<string, string>;
-  /** Text as it is; anything else as JSON. */
+  /** Text and bytes as they are; anything else as JSON. */
   readonly body?: unknown;
   /** The caller's subject, as a middleware would find it out. */
   readonly user?: string;
 }
 
 export interface SseEvent {
+  readonly event?: string;
   readonly id?: string;
   readonly retry?: string;
   readonly data?: string;
@@ -151,20 +152,34 @@ export class Received {
 
   /** The next event of a stream, comments left out; `undefined` at its end. */
   async event(): Promise<SseEvent | undefined> {
-    for (;;) {
-      const end = this.#buffer.indexOf('\n\n');
-      if (end === -1) {
-        const next = await this.#chunks.next().catch(() => ({ done: true as const, value: undefined }));
-        if (next.done === true) return undefined;
-        this.#buffer += next.value;
-        continue;
-      }
-      const lines = this.#buffer.slice(0, end).split('\n');
-      this.#buffer = this.#buffer.slice(end + 2);
-      const fields = lines
+    for (let frame = await this.#frame(); frame !== undefined; frame = await this.#frame()) {
+      const fields = frame
+        .split('\n')
         .filter(line => !line.startsWith(':'))
         .map(line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]);
       if (fields.length > 0) return Object.fromEntries(fields) as SseEvent;
+    }
+    return undefined;
+  }
+
+  /** The next comment of a stream, events left out; `undefined` at its end. */
+  async comment(): Promise<string | undefined> {
+    let frame = await this.#frame();
+    while (frame !== undefined && !frame.startsWith(':')) frame = await this.#frame();
+    return frame;
+  }
+
+  async #frame(): Promise<string | undefined> {
+    for (;;) {
+      const end = this.#buffer.indexOf('\n\n');
+      if (end !== -1) {
+        const frame = this.#buffer.slice(0, end);
+        this.#buffer = this.#buffer.slice(end + 2);
+        return frame;
+      }
+      const next = await this.#chunks.next().catch(() => ({ done: true as const, value: undefined }));
+      if (next.done === true) return undefined;
+      this.#buffer += next.value;
     }
   }
 
@@ -209,13 +224,8 @@ export interface HarnessInit {
   readonly onHandled?: (res: http.ServerResponse) => void;
 }
 
-export interface Harness extends AsyncDisposable {
-  readonly http: StreamableHTTP;
-  readonly tools: Tools;
-  readonly logs: readonly string[];
-  /** Host of the server, as a client names it. */
-  readonly host: string;
-  readonly port: number;
+/** A client that says exactly what a test tells it to. */
+export interface RawClient {
   send(sent: Sent): Promise<Received>;
   /** Drops every connection at once, also where no answer has begun. */
   dropConnections(): void;
@@ -223,6 +233,15 @@ export interface Harness extends AsyncDisposable {
   post(message: unknown, headers?: Record<string, string>, user?: string): Promise<Received>;
   /** Initializes a session and gives the headers of its later requests. */
   open(more?: { user?: string; revision?: string; capabilities?: object }): Promise<Record<string, string>>;
+}
+
+export interface Harness extends RawClient, AsyncDisposable {
+  readonly http: StreamableHTTP;
+  readonly tools: Tools;
+  readonly logs: readonly string[];
+  /** Host of the server, as a client names it. */
+  readonly host: string;
+  readonly port: number;
 }
 
 const everything = { tools: { listChanged: true }, logging: {} };
@@ -274,14 +293,30 @@ interface Wire {
 }
 
 function makeHarness(streamable: StreamableHTTP, tools: Tools, logs: string[], wire: Wire): Harness {
-  const post: Harness['post'] = (message, headers = {}, user) =>
-    wire.send({ headers, body: message, ...(user === undefined ? {} : { user }) });
   return {
     http: streamable,
     tools,
     logs,
     port: wire.port,
     host: `127.0.0.1:${wire.port}`,
+    ...makeClient(wire),
+    async [Symbol.asyncDispose]() {
+      await streamable.close();
+      await wire.close();
+    },
+  };
+}
+
+/** A raw client of a server at `/mcp` on this port of the loopback interface. */
+export function connectRaw(port: number): RawClient & Disposable {
+  const wire = nodeWire(port);
+  return { ...makeClient(wire), [Symbol.dispose]: () => wire.drop() };
+}
+
+function makeClient(wire: Pick<Wire, 'send' | 'drop'>): RawClient {
+  const post: RawClient['post'] = (message, headers = {}, user) =>
+    wire.send({ headers, body: message, ...(user === undefined ? {} : { user }) });
+  return {
     send: sent => wire.send(sent),
     dropConnections: () => wire.drop(),
     post,
@@ -293,10 +328,6 @@ function makeHarness(streamable: StreamableHTTP, tools: Tools, logs: string[], w
       const headers = { 'mcp-session-id': id, 'mcp-protocol-version': revision };
       await (await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, headers, user)).text();
       return headers;
-    },
-    async [Symbol.asyncDispose]() {
-      await streamable.close();
-      await wire.close();
     },
   };
 }
@@ -322,18 +353,22 @@ export function callTool(id: number | string, name: string, args: object = {}, m
   };
 }
 
-function toAuthInfo(user: string | undefined): object | undefined {
+/** What a middleware would find out about a caller; each request has a token of its own. */
+export function toAuthInfo(user: string | undefined): object | undefined {
   return user === undefined
     ? undefined
     : { token: `token-of-${user}-${Math.random()}`, clientId: 'app', scopes: [], extra: { sub: user } };
 }
 
-function toWire({ method = 'POST', headers, body, user }: Sent): {
+function isRaw(body: unknown): body is string | Uint8Array<ArrayBuffer> | undefined {
+  return body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+}
+
+export function toWire({ method = 'POST', headers, body, user }: Sent): {
   method: string;
   headers: Record<string, string>;
-  body: string | undefined;
+  body: string | Uint8Array<ArrayBuffer> | undefined;
 } {
-  const isText = typeof body === 'string';
   return {
     method,
     headers: {
@@ -342,7 +377,7 @@ function toWire({ method = 'POST', headers, body, user }: Sent): {
       ...(user === undefined ? {} : { 'x-user': user }),
       ...headers,
     },
-    body: body === undefined || isText ? body : JSON.stringify(body),
+    body: isRaw(body) ? body : JSON.stringify(body),
   };
 }
 
@@ -358,9 +393,23 @@ async function serveNode(streamable: StreamableHTTP, init: HarnessInit): Promise
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const agent = new http.Agent({ keepAlive: true });
+  const { drop, send } = nodeWire(port);
   return {
     port,
+    drop,
+    send,
+    async close() {
+      drop();
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function nodeWire(port: number): Pick<Wire, 'send' | 'drop'> {
+  const agent = new http.Agent({ keepAlive: true });
+  return {
     drop: () => agent.destroy(),
     send(sent) {
       const { method, headers, body } = toWire(sent);
@@ -382,12 +431,6 @@ async function serveNode(streamable: StreamableHTTP, init: HarnessInit): Promise
         request.on('error', reject);
         request.end(body);
       });
-    },
-    async close() {
-      agent.destroy();
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
     },
   };
 }

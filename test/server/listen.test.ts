@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type http from 'node:http';
+import net from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { listen } from '../../src/server/http/listen.ts';
 
@@ -28,6 +30,19 @@ describe('listen', () => {
     await new Promise(resolve => setTimeout(resolve, 30));
     await listener.close({ drainMs: 20 });
     expect(await request).toBe('cut');
+  });
+
+  test('lets an answer leave that was written before it closed, and ends idle connections at once', async () => {
+    const length = 16 * 1024 * 1024;
+    const listener = await listen(async (_, res) => void res.end('x'.repeat(length)), { port: 0 });
+    const idle = net.connect(Number(listener.url.port), '127.0.0.1');
+    const idleEnd = once(idle.resume(), 'close');
+    await once(idle, 'connect');
+    const response = await fetch(listener.url);
+    const closing = listener.close({ drainMs: 15_000 });
+    await idleEnd;
+    expect(await response.text()).toHaveLength(length);
+    await closing;
   });
 
   test('refuses wrong options by name and passes on what node says about a port', async () => {

@@ -24,6 +24,8 @@ function wrongOption(config: unknown): string | undefined {
   return undefined;
 }
 
+const callbacks = { listResources: () => [], getResourceContent: () => undefined, listPrompts: () => [] };
+
 const wrong: readonly (readonly [option: string, config: Record<string, unknown>])[] = [
   ['name', { name: '' }],
   ['name', { name: undefined }],
@@ -87,10 +89,21 @@ const wrong: readonly (readonly [option: string, config: Record<string, unknown>
   ['limits.maxStreamBacklog', { limits: { maxStreamBacklog: 10 } }],
   ['limits.maxStreamBacklog.bytes', { limits: { maxStreamBacklog: { bytes: 0 } } }],
   ['keepAliveMs', { keepAliveMs: -1 }],
-  ['resources', { resources: {} }],
-  ['prompts', { prompts: {} }],
-  ['appResources', { appResources: {} }],
-  ['completions', { completions: {} }],
+  ['resources', { resources: 'x' }],
+  ['resources', { resources: [() => []] }],
+  ['resources.listResources', { resources: {} }],
+  ['resources.listResources', { resources: { ...callbacks, listResources: [] } }],
+  ['resources.getResourceContent', { resources: { listResources: () => [] } }],
+  ['resources.resourceTemplates', { resources: { ...callbacks, resourceTemplates: [] } }],
+  ['prompts', { prompts: [] }],
+  ['prompts.listPrompts', { prompts: {} }],
+  ['prompts.getPromptMessages', { prompts: { ...callbacks, getPromptMessages: {} } }],
+  ['completions', { completions: () => [] }],
+  ['completions.complete', { completions: {} }],
+  ['appResources', { appResources: [] }],
+  ['appResources.main', { appResources: { main: { name: 'x', html: '' } } }],
+  ['appResources.ui://x.name', { appResources: { 'ui://x': { html: '' } } }],
+  ['appResources.ui://x', { appResources: { 'ui://x': { name: 'x' } } }],
 ];
 
 describe('wrong options', () => {
@@ -126,7 +139,9 @@ describe('defaults', () => {
     const keys = ['id', 'description', 'instructions', 'tools', 'agents', 'workflows', 'toolApproval'];
     const more = ['agentOutput', 'askTimeoutMs', 'mapAuthInfoToUser', 'fga', 'repository', 'releaseDate'];
     const rest = ['isLatest', 'packageCanonical', 'packages', 'remotes', 'allowedHosts', 'cors', 'limits'];
-    const config = Object.fromEntries([...keys, ...more, ...rest].map(key => [key, undefined]));
+    const capabilities = ['resources', 'prompts', 'appResources', 'completions'];
+    const all = [...keys, ...more, ...rest, ...capabilities];
+    const config = Object.fromEntries(all.map(key => [key, undefined]));
     const server = new MCPServer({ ...minimal, ...config });
     expect(server.isLatest).toBe(true);
     expect(Number.isNaN(Date.parse(server.releaseDate))).toBe(false);

@@ -116,7 +116,7 @@ describe('a session', () => {
     }
   });
 
-  test('keeps a log level, and refuses one that does not exist (S205, S206)', async () => {
+  verifies(['S205', 'S206'], 'keeps a log level, and refuses one that does not exist', async () => {
     const { ask } = await open(bindingOf({}));
     expect((await ask('logging/setLevel', { level: 'warning' })).result).toEqual({});
     for (const params of [{ level: 'loud' }, { level: 3 }, {}, undefined]) {
@@ -149,17 +149,22 @@ describe('a session', () => {
     await until(() => binding.gate.running === 0);
   });
 
-  test('refuses further questions to a client that leaves too many unanswered (S11)', async () => {
+  verifies('S11', 'refuses further questions to a client that leaves too many unanswered', async () => {
     const binding = bindingOf({});
-    const { session, initialize } = await open(binding);
+    const { session, initialize, send, got } = await open(binding);
     await initialize();
     const limits = { timeoutMs: 5000, signal: undefined };
-    const open64 = Array.from({ length: 64 }, () =>
-      session.request('roots/list', undefined, limits).catch(() => 'closed'),
-    );
-    await expect(session.request('roots/list', undefined, limits)).rejects.toThrow('Too many unanswered');
+    const ask = (): Promise<unknown> => session.request('roots/list', undefined, limits);
+    const open64 = Array.from({ length: 64 }, () => ask().catch(() => 'closed'));
+    await expect(ask()).rejects.toMatchObject({ code: 'MCP_SERVER_CLIENT_UNREACHABLE' });
+    // An answer makes room for one more, and no more than one.
+    await send({ id: got.find(({ method }) => method === 'roots/list')?.id, result: { roots: [] } });
+    expect(await Promise.race(open64)).toEqual({ roots: [] });
+    const next = ask().catch(() => 'closed');
+    await expect(ask()).rejects.toMatchObject({ code: 'MCP_SERVER_CLIENT_UNREACHABLE' });
     await session.close();
-    expect(new Set(await Promise.all(open64))).toEqual(new Set(['closed']));
+    expect(await Promise.all([...open64.slice(1), next])).toEqual(Array.from({ length: 64 }, () => 'closed'));
+    expect(got.filter(({ method }) => method === 'roots/list')).toHaveLength(65);
   });
 });
 
@@ -245,7 +250,7 @@ describe('events', () => {
     expect(await stateless.session.deliver(event)).toBe('not-wanted');
   });
 
-  test('honour the level of the session (S207)', async () => {
+  verifies('S207', 'honour the level of the session', async () => {
     const { session, ask, got, initialize } = await open(bindingOf({}));
     await initialize();
     await ask('logging/setLevel', { level: 'error' }, 2);

@@ -132,6 +132,24 @@ describe.each(adapters)('Answers to a POST over %s', adapter => {
       expect((await server.post(cancelled(id), session)).status).toBeLessThan(500);
   });
 
+  verifies('D14', 'end for every id that a request can have, also one that is false', async () => {
+    await using server = await startHarness(adapter);
+    const session = await server.open();
+    for (const id of [0, '']) {
+      const answer = server.post(callTool(id, 'wait'), session);
+      const cancelledCall = await server.tools.waiting();
+      await server.post(cancelled(id), session);
+      await cancelledCall.aborted;
+      expect([(await answer).status, await (await answer).text()]).toEqual([202, '']);
+      const dropped = server.post(callTool(id, 'wait'), session).catch(() => undefined);
+      const droppedCall = await server.tools.waiting();
+      server.dropConnections();
+      await droppedCall.aborted;
+      await dropped;
+      expect((await (await server.post(callTool(id, 'echo', { text: 'a' }), session)).json()).id).toBe(id);
+    }
+  });
+
   test('do not end when somebody cancels initialize', async () => {
     await using server = await startHarness(adapter);
     const opened = await server.post(initialize({ id: 5 }));
@@ -314,7 +332,37 @@ describe.each(adapters)('With an event store over %s', adapter => {
     expect((await resumed.message()).id).toBe(2);
   });
 
-  test('no session reads events of another one, whatever id it names', async () => {
+  verifies(
+    ['S12', 'S172'],
+    'a stream goes on with its own events, whatever others got meanwhile',
+    async () => {
+      await using server = await startHarness(adapter, { options: { eventStore: new InMemoryEventStore() } });
+      const [mine, yours] = [await server.open(), await server.open()];
+      const [stream, others] = [
+        await server.send({ method: 'GET', headers: mine }),
+        await server.send({ method: 'GET', headers: yours }),
+      ];
+      const entryOf = (headers: Record<string, string>) =>
+        [...server.http.sessions.each()].find(({ id }) => id === headers['mcp-session-id']);
+      const tell = (headers: Record<string, string>, data: unknown) =>
+        entryOf(headers)?.session.deliver({ kind: 'log', level: 'info', data });
+      await tell(mine, 'mine 1');
+      const { eventId = '' } = await stream.message();
+      stream.drop();
+      await until(() => entryOf(mine)?.transport.active === false, 'the stream is released');
+      for (const data of ['yours 1', 'yours 2']) await tell(yours, data);
+      await tell(mine, 'mine 2');
+      await tell(yours, 'yours 3');
+      const resumed = await server.send({ method: 'GET', headers: { ...mine, 'last-event-id': eventId } });
+      await tell(mine, 'mine 3');
+      const got = [await resumed.message(), await resumed.message()];
+      expect(got.map(message => message.params?.['data'])).toEqual(['mine 2', 'mine 3']);
+      const heard = [await others.message(), await others.message(), await others.message()];
+      expect(heard.map(message => message.params?.['data'])).toEqual(['yours 1', 'yours 2', 'yours 3']);
+    },
+  );
+
+  verifies('S12', 'no session reads events of another one, whatever id it names', async () => {
     for (const eventStore of [new InMemoryEventStore(), withoutLookUp(new InMemoryEventStore())]) {
       await using server = await startHarness(adapter, { options: { eventStore } });
       const [mine, yours] = [await server.open(), await server.open()];

@@ -98,6 +98,72 @@ describe('stdio', () => {
     await pipe.connection.close();
   });
 
+  verifies(
+    'D12',
+    'takes batches where revision 2025-03-26 was negotiated, and answers each in one line',
+    async () => {
+      const pipe = await connect();
+      pipe.line(initialize({ revision: '2025-03-26' }));
+      await until(() => pipe.answers.length === 1, 'the introduction is answered');
+      pipe.line([
+        callTool(2, 'wait'),
+        ping(3),
+        { jsonrpc: '2.0', method: 'notifications/initialized' },
+        ping(4),
+      ]);
+      (await pipe.tools.waiting()).finish();
+      pipe.line([callTool(5, 'wait'), ping(6)]);
+      const cancelled = await pipe.tools.waiting();
+      pipe.line([{ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } }]);
+      await cancelled.aborted;
+      const none: unknown[] = [
+        [],
+        [ping(7), 1],
+        [ping(7), ping(7)],
+        [initialize()],
+        Array(101).fill(ping(7)),
+      ];
+      for (const batch of none) pipe.line(batch);
+      pipe.line(ping(9));
+      await until(() => pipe.answers.length === 9, 'everything is answered');
+      const ids = pipe.answers.map(answer =>
+        Array.isArray(answer) ? answer.map(({ id }) => id).toSorted() : answer.id,
+      );
+      expect(ids.slice(1).toSorted()).toEqual([[2, 3, 4], [6], 9, null, null, null, null, null].toSorted());
+      await pipe.connection.close();
+    },
+  );
+
+  verifies('D14', 'aborts cancelled calls whatever their id, and does not answer them', async () => {
+    const pipe = await connect();
+    for (const requestId of [0, '', 'x']) {
+      pipe.line(callTool(requestId, 'wait'));
+      const waiting = await pipe.tools.waiting();
+      pipe.line({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+      await waiting.aborted;
+    }
+    pipe.stdin.write(
+      [
+        callTool(0, 'wait'),
+        { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 0 } },
+        ping(1),
+      ]
+        .map(message => `${JSON.stringify(message)}\n`)
+        .join(''),
+    );
+    await until(() => pipe.answers.length > 0, 'the ping is answered');
+    expect(pipe.answers.map(({ id }) => id)).toEqual([1]);
+    await pipe.connection.close();
+  });
+
+  test('refuses an introduction that says too little', async () => {
+    const pipe = await connect();
+    pipe.line({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } });
+    await until(() => pipe.answers.length === 1, 'it is answered');
+    expect(pipe.answers[0]?.error?.code).toBe(-32602);
+    await pipe.connection.close();
+  });
+
   test('keeps no more of a line than the limit', async () => {
     const pipe = await connect(1000);
     const before = process.memoryUsage().arrayBuffers;

@@ -118,6 +118,9 @@ describe.each(adapters)('Streamable HTTP over %s', adapter => {
     expect(performance.now() - before).toBeLessThan(150);
     expect(answer.status).toBe(400);
     expect((await answer.json()).error?.code).toBe(-32600);
+    expect((await server.post('['.repeat(50_000), session)).status).toBe(400);
+    const longKey = { ...ping, params: { ['k'.repeat(100_000)]: 'v'.repeat(100_000) } };
+    expect((await server.post(longKey, session)).status).toBe(200);
     const deep = (levels: number): string =>
       JSON.stringify({ ...ping, params: { a: '[{'.repeat(500) } }).replace(
         '"params":{',
@@ -127,7 +130,7 @@ describe.each(adapters)('Streamable HTTP over %s', adapter => {
     expect((await server.post(deep(99), session)).status).toBe(400);
   });
 
-  verifies('D12', 'takes batches only where revision 2025-03-26 was negotiated', async () => {
+  verifies(['D12', 'S4'], 'takes batches only where revision 2025-03-26 was negotiated', async () => {
     await using server = await startHarness(adapter, { security: { limits: { maxBatch: 3 } } });
     const batch = [ping, { ...ping, id: 4 }, initialized];
     const recent = await server.open();
@@ -148,6 +151,11 @@ describe.each(adapters)('Streamable HTTP over %s', adapter => {
     expect((await server.post([ping, 1], old)).status).toBe(400);
     expect((await server.post([initialized], old)).status).toBe(202);
     expect((await server.post([initialize()])).status).toBe(400);
+    await using unset = await startHarness(adapter);
+    const many = (count: number): object[] => Array.from({ length: count }, (_, id) => ({ ...ping, id }));
+    const session = await unset.open({ revision: '2025-03-26' });
+    expect((await unset.post(many(100), session)).status).toBe(200);
+    expect((await unset.post(many(101), session)).status).toBe(400);
   });
 
   verifies('S173', 'tells a missing session id from an unknown one', async () => {
@@ -161,6 +169,23 @@ describe.each(adapters)('Streamable HTTP over %s', adapter => {
       expect([method, unknown.status]).toEqual([method, 404]);
       expect(await unknown.json()).toMatchObject({ id: body?.id ?? null, error: { code: -32000 } });
     }
+  });
+
+  verifies(['D12', 'S173'], 'opens no session for an introduction that says too little', async () => {
+    await using server = await startHarness(adapter);
+    const client = { capabilities: {}, clientInfo: { name: 'c', version: '1' } };
+    for (const params of [
+      undefined,
+      {},
+      client,
+      { ...client, protocolVersion: 1 },
+      { protocolVersion: '2025-11-25' },
+    ]) {
+      const answer = await server.post({ jsonrpc: '2.0', id: 7, method: 'initialize', params });
+      expect([answer.status, answer.headers['mcp-session-id']]).toEqual([400, undefined]);
+      expect(await answer.json()).toMatchObject({ id: 7, error: { code: -32602 } });
+    }
+    expect(server.http.sessions.size).toBe(0);
   });
 
   verifies('S173', 'refuses to initialize a session twice', async () => {
@@ -256,7 +281,11 @@ describe.each(adapters)('Streamable HTTP over %s', adapter => {
         await answer.text();
       }
     }
+    // Each request of hers carries another token, as after a refresh.
     expect((await server.post(ping, session, 'alice')).status).toBe(200);
+    const stream = await server.send({ method: 'GET', headers: session, user: 'alice' });
+    expect(stream.status).toBe(200);
+    stream.drop();
     const anonymous = await server.open();
     expect((await server.post(ping, anonymous, 'bob')).status).toBe(404);
   });

@@ -191,7 +191,7 @@ describe('an error', () => {
       [new TypeError(), 'TypeError'],
       ['thrown text', 'thrown text'],
       [{ message: 'like an error' }, 'like an error'],
-      [{ code: 7 }, '{"code":7}'],
+      [{ token: 'secret' }, 'Unknown error'],
       [undefined, 'Unknown error'],
       [null, 'Unknown error'],
       [new Error('meet me at (noon)'), 'meet me at (noon)'],

@@ -9,6 +9,10 @@ export interface Fault {
   readonly resetAfterBytes?: number;
   /** Ends the direction to the client once this many bytes came from the server. */
   readonly endAfterBytes?: number;
+  /** Cuts the connection when nothing came from the server for this long. */
+  readonly idleMs?: number;
+  /** Holds an answer back until it has ended, unless its headers say `X-Accel-Buffering: no`. */
+  readonly buffers?: boolean;
   /** Takes everything from the client and passes nothing on. */
   readonly blackhole?: boolean;
 }
@@ -29,6 +33,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
   let accepted = 0;
   const server = createServer({ allowHalfOpen: true }, client => {
     const { delayMs = 0, resetAfterBytes = Infinity, endAfterBytes = Infinity, blackhole } = fault;
+    const { idleMs = 0, buffers = false } = fault;
     accepted += 1;
     open.add(client);
     client.on('close', () => open.delete(client)).on('error', () => undefined);
@@ -46,6 +51,11 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
         else if (passed >= endAfterBytes) client.end();
       });
     };
+    if (idleMs > 0) upstream.setTimeout(idleMs, () => client.destroy());
+    if (buffers) {
+      hold(upstream, client);
+      return;
+    }
     upstream.on('data', chunk => (delayMs > 0 ? void setTimeout(pass, delayMs, chunk) : pass(chunk)));
     upstream.on('end', () => client.end());
   });
@@ -73,4 +83,25 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
       await closed;
     },
   };
+}
+
+const LAST_CHUNK = '\r\n0\r\n\r\n';
+
+/** Passes answers on as a proxy does that collects them. Knows one answer at a time, which is all a connection has. */
+function hold(upstream: Socket, client: Socket): void {
+  let held = '';
+  let passing = false;
+  upstream.setEncoding('latin1').on('data', (chunk: string) => {
+    held += chunk;
+    const [head = '', body] = held.toLowerCase().split(/\r\n\r\n(.*)/s, 2);
+    const length = /content-length: (\d+)/.exec(head)?.[1];
+    const isWhole =
+      body !== undefined &&
+      (length === undefined ? held.endsWith(LAST_CHUNK) : body.length >= Number(length));
+    if (passing) client.write(chunk, 'latin1');
+    else if (isWhole || head.includes('x-accel-buffering: no')) client.write(held, 'latin1');
+    else return;
+    passing = !isWhole;
+    if (isWhole) held = '';
+  });
 }

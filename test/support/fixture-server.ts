@@ -3,6 +3,7 @@ import { createTool } from '@mastra/core/tools';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { MCPServer } from '../../src/server/index.ts';
+import type { MCPServerPrompts, MCPServerResources, MCPToolContext } from '../../src/server/index.ts';
 
 type FixtureConfig = Partial<ConstructorParameters<typeof MCPServer>[0]>;
 
@@ -75,15 +76,104 @@ const hang = createTool({
   },
 });
 
+const mcpOf = (context: { readonly mcp?: unknown }): MCPToolContext => context.mcp as MCPToolContext;
+
+const page = createTool({
+  id: 'page',
+  description: 'Asks the caller to open a page',
+  inputSchema: z.object({ url: z.string() }),
+  execute: async ({ url }, context) => {
+    const { action } = await mcpOf(context).elicitation.sendRequest({ mode: 'url', message: 'Log in', url });
+    return action;
+  },
+});
+
+const think = createTool({
+  id: 'think',
+  description: 'Asks the model of the caller',
+  inputSchema: z.object({}),
+  execute: async (_input, context) => {
+    const text = { type: 'text', text: 'What is 6 times 7?' } as const;
+    const { content } = await mcpOf(context).sampling.sendRequest({
+      messages: [{ role: 'user', content: text }],
+      maxTokens: 10,
+    });
+    return JSON.stringify(content);
+  },
+});
+
+const folders = createTool({
+  id: 'folders',
+  description: 'Lists the folders of the caller',
+  inputSchema: z.object({}),
+  execute: async (_input, context) => {
+    const { roots } = await mcpOf(context).roots.list();
+    return roots.map(({ uri }) => uri).join(', ');
+  },
+});
+
+const resources: MCPServerResources = {
+  listResources: () => [
+    { uri: 'fixture://readme', name: 'Readme', mimeType: 'text/markdown' },
+    { uri: 'fixture://dot', name: 'Dot', mimeType: 'image/png' },
+  ],
+  resourceTemplates: () => [
+    { uriTemplate: 'fixture://users/{id}', name: 'User', mimeType: 'application/json' },
+  ],
+  getResourceContent: ({ uri }) => {
+    const id = /^fixture:\/\/users\/(?<id>\w+)$/.exec(uri)?.groups?.['id'];
+    if (id !== undefined) return { text: JSON.stringify({ id }) };
+    if (uri === 'fixture://readme') return { text: '# Fixture' };
+    return uri === 'fixture://dot' ? { blob: 'iVBORw0KGgo=' } : undefined;
+  },
+};
+
+const prompts: MCPServerPrompts = {
+  listPrompts: () => [
+    { name: 'greet', description: 'Greets somebody', arguments: [{ name: 'who', required: true }] },
+    { name: 'part', description: 'Says goodbye', version: 'v1' },
+    { name: 'part', description: 'Says goodbye warmly', version: 'v2' },
+  ],
+  getPromptMessages: ({ name, version, args }) => {
+    const text = name === 'greet' ? `Say hello to ${args['who']}` : `Say goodbye, ${version}`;
+    return [{ role: 'user', content: { type: 'text', text } }];
+  },
+};
+
+/** Its tool `touch` tells all clients that something changed, the rest asks or serves only the caller. */
 export function createFixtureServer(config: FixtureConfig = {}): MCPServer {
-  return new MCPServer({
+  const touch = createTool({
+    id: 'touch',
+    description: 'Says that the readme changed, or lists, or logs',
+    inputSchema: z.object({ what: z.enum(['readme', 'lists', 'log']).default('readme') }),
+    execute: async ({ what }) => {
+      if (what === 'readme') await server.resources.notifyUpdated({ uri: 'fixture://readme' });
+      if (what === 'log') {
+        await server.sendLoggingMessage({ level: 'info', data: 'quiet' });
+        await server.sendLoggingMessage({ level: 'error', data: 'loud' });
+      }
+      if (what === 'lists') {
+        await server.resources.notifyListChanged();
+        await server.prompts.notifyListChanged();
+        await server.toolActions.notifyListChanged();
+      }
+      return 'touched';
+    },
+  });
+  const server: MCPServer = new MCPServer({
     id: 'fixture',
     name: 'Fixture',
     version: '3.2.1',
     instructions: 'A server for tests.',
-    tools: { add, echo, steps, fail, picture, ask, hang },
+    tools: { add, echo, steps, fail, picture, ask, hang, page, think, folders, touch },
+    resources,
+    prompts,
+    completions: {
+      complete: ({ argument: { value } }) => ['Ada', 'Alan', 'Grace'].filter(name => name.startsWith(value)),
+    },
     ...config,
   });
+  return server;
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -29,3 +29,13 @@ export async function ensureNode(major: number): Promise<string | undefined> {
   });
   return installed ? binary : undefined;
 }
+
+/**
+ * A Node.js binary that is not older than this version of its line: the one that runs the tests, else the newest of that
+ * line. Resolves to `undefined` as `ensureNode` does.
+ */
+export async function nodeSince(major: number, minor: number): Promise<string | undefined> {
+  const [ownMajor = 0, ownMinor = 0] = process.versions.node.split('.').map(Number);
+  const isNewer = ownMajor > major || (ownMajor === major && ownMinor >= minor);
+  return isNewer ? process.execPath : ensureNode(major);
+}

@@ -4,17 +4,17 @@ import { MCPClient } from '../../src/client/index.ts';
 import type { HttpServerDefinition, StdioServerDefinition } from '../../src/client/index.ts';
 import type { MCPServer } from '../../src/server/index.ts';
 import { createFixtureServer } from './fixture-server.ts';
-import { serveHttp } from './serve-http.ts';
+import { serveHttp, serveSse, type HttpHost } from './serve-http.ts';
 
 /**
  * `fetch`: in this process, through `server.fetch`. `http`: node:http with sessions. `stateless`: serverless with one
- * buffered answer; `streaming`: serverless with a stream. `stdio`: a child process.
+ * buffered answer; `streaming`: serverless with a stream. `sse`: node:http with HTTP+SSE. `stdio`: a child process.
  */
-export type WireKind = 'fetch' | 'http' | 'stateless' | 'streaming' | 'stdio';
+export type WireKind = 'fetch' | 'http' | 'stateless' | 'streaming' | 'sse' | 'stdio';
 
-export const WIRES: readonly WireKind[] = ['fetch', 'http', 'stateless', 'streaming', 'stdio'];
+export const WIRES: readonly WireKind[] = ['fetch', 'http', 'stateless', 'streaming', 'sse', 'stdio'];
 /** Ways on which the server can talk back to the client while a call runs. */
-export const TWO_WAY: readonly WireKind[] = ['fetch', 'http', 'stdio'];
+export const TWO_WAY: readonly WireKind[] = ['fetch', 'http', 'sse', 'stdio'];
 
 export interface Wire extends AsyncDisposable {
   readonly client: MCPClient;
@@ -51,11 +51,10 @@ export async function wire(kind: WireKind, options: WireOptions = {}): Promise<W
     return { client, server: undefined, [Symbol.asyncDispose]: () => client.disconnect() };
   }
   const server = createFixtureServer(options.server);
-  const serverless = { serverless: true, ...(kind === 'streaming' ? { serverlessStreaming: true } : {}) };
-  const httpOptions = kind === 'http' ? undefined : serverless;
-  const listener = kind === 'fetch' ? undefined : await serveHttp(server, httpOptions);
+  const listener = await serve(kind, server);
   const definition: HttpServerDefinition = {
     url: listener?.url ?? 'http://127.0.0.1/mcp',
+    ...(kind === 'sse' ? { transport: kind } : {}),
     ...(listener === undefined ? { fetch: (url, init) => server.fetch(new Request(url, init)) } : {}),
     ...(options.client as Partial<HttpServerDefinition>),
   };
@@ -69,4 +68,20 @@ export async function wire(kind: WireKind, options: WireOptions = {}): Promise<W
       await listener?.[Symbol.asyncDispose]();
     },
   };
+}
+
+async function serve(kind: WireKind, server: MCPServer): Promise<HttpHost | undefined> {
+  switch (kind) {
+    case 'fetch':
+    case 'stdio':
+      return undefined;
+    case 'http':
+      return serveHttp(server);
+    case 'sse':
+      return serveSse(server);
+    case 'stateless':
+      return serveHttp(server, { serverless: true });
+    case 'streaming':
+      return serveHttp(server, { serverless: true, serverlessStreaming: true });
+  }
 }

@@ -46,6 +46,11 @@ export class EventStream {
     this.#write(toFrame(text, eventId));
   }
 
+  /** Writes an event that is no message; `data` has no line breaks. */
+  sendEvent(name: string, data: string): void {
+    this.#write(`event: ${name}\ndata: ${data}\n\n`);
+  }
+
   /** Writes an event without data, which gives the client an id to come back with, and how long it should wait then. */
   prime(eventId: string | undefined, retryMs: number | undefined): void {
     const id = eventId === undefined ? '' : `id: ${eventId}\n`;

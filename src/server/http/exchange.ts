@@ -43,6 +43,8 @@ export interface Exchange {
   readonly method: string;
   /** Paths the request was sent to: as the host sees it, and as the client sent it where a framework cut it. */
   readonly paths: readonly string[];
+  /** Every form in which the request target reached us, encoded as it was sent, without its query. */
+  readonly targets: readonly string[];
   /** Who is at the other end of the socket; `hidden` where the runtime does not tell. */
   readonly caller: 'loopback' | 'remote' | 'hidden';
   /** What a middleware found out about the caller. */
@@ -51,10 +53,14 @@ export interface Exchange {
   readonly wire: WireRequestInfo;
   /** `name` in lower case. */
   header(name: string): string | undefined;
+  /** How often a header was sent, as far as the runtime tells. */
+  headerCount(name: string): number;
   /** Reads the body once, decoded by nobody. Never rejects for what a client does. */
   readBody(limits: BodyLimits): Promise<BodyRead>;
   /** Calls `listener` once when the peer leaves before the answer has ended. */
   onGone(listener: () => void): void;
+  /** Calls `listener` once when the whole answer is handed to the system or the runtime, or nobody can be answered. */
+  onOver(listener: () => void): void;
   /** `closing` ends the connection afterwards: the rest of the request is not wanted. */
   answer(status: number, headers: Headers, body?: string, closing?: boolean): void;
   openStream(headers: Headers): StreamSink;
@@ -81,7 +87,7 @@ export const RPC = {
 } as const;
 
 /** Beside every 503. */
-export const RETRY_AFTER: Headers = { 'retry-after': '5' };
+const RETRY_AFTER: Headers = { 'retry-after': '5' };
 
 export function refusal(
   status: number,
@@ -91,6 +97,11 @@ export function refusal(
 ): Refusal {
   const { id = null, ...rest } = more;
   return { status, error: toErrorAnswer(id, code, message), ...rest };
+}
+
+/** Refuses what could be served at another time. */
+export function refuseForNow(message: string, id: RequestId | null = null): Refusal {
+  return refusal(503, RPC.refused, message, { id, headers: RETRY_AFTER });
 }
 
 /** Answers with JSON text. */

@@ -2,7 +2,8 @@
  * An Exchange over a web-standard Request, answered by a Response.
  *
  * Owns reading a body from a web stream, the answer's stream with its queue, and cancellation from either side (the
- * request's signal, a reader that cancels). Does not decode, parse or judge.
+ * request's signal, a reader that cancels). Does not decode, parse or judge. What stands before a request in a
+ * framework is in hono-exchange.ts.
  */
 import type { RequestContext } from '@mastra/core/request-context';
 import type { WireRequestInfo } from '../sessions/wire-request.ts';
@@ -15,6 +16,20 @@ export interface FetchFacts {
   readonly requestContext?: RequestContext | undefined;
 }
 
+/** What a framework around a request knows better than the request itself. */
+export interface FetchFrame {
+  /** The URL as the framework sees it. */
+  readonly url?: URL;
+  /** Gives the parsed body where the request has none to read any more. Rejects with a SyntaxError when it is no JSON. */
+  readonly readParsed?: () => Promise<unknown>;
+  /** The body is left to be read by somebody else. */
+  readonly readsCopy?: boolean;
+  /** Makes the answer. */
+  readonly respond?: (body: AnswerBody, status: number, headers: AnswerHeaders) => Response;
+}
+
+export type AnswerBody = string | ReadableStream<Uint8Array> | null;
+
 const encoder = new TextEncoder();
 
 export class FetchExchange implements Exchange {
@@ -26,17 +41,21 @@ export class FetchExchange implements Exchange {
   /** The answer; settles with `answered`. */
   readonly response: Promise<Response>;
   readonly #request: Request;
+  readonly #frame: FetchFrame;
   #respond: (response: Response) => void = () => {};
   #ended = false;
   #isGone = false;
   #gone: (() => void) | undefined;
+  #isOver = false;
+  #over: (() => void) | undefined;
   #queue: ChunkQueue | undefined;
 
-  constructor(request: Request, facts: FetchFacts = {}) {
+  constructor(request: Request, facts: FetchFacts = {}, frame: FetchFrame = {}) {
     this.method = request.method.toUpperCase();
     this.authInfo = facts.authInfo;
-    this.wire = new FetchWireRequest(request, facts.requestContext);
+    this.wire = new FetchWireRequest(request, facts.requestContext, frame.url);
     this.#request = request;
+    this.#frame = frame;
     this.response = new Promise(resolve => {
       this.#respond = resolve;
     });
@@ -49,8 +68,17 @@ export class FetchExchange implements Exchange {
     return [this.wire.url.pathname];
   }
 
+  get targets(): readonly string[] {
+    return this.paths;
+  }
+
   header(name: string): string | undefined {
     return this.#request.headers.get(name) ?? (name === 'host' ? this.wire.url.host : undefined);
+  }
+
+  /** The runtime joins what was sent several times. */
+  headerCount(name: string): number {
+    return this.header(name) === undefined ? 0 : 1;
   }
 
   onGone(listener: () => void): void {
@@ -58,9 +86,16 @@ export class FetchExchange implements Exchange {
     else this.#gone = listener;
   }
 
+  onOver(listener: () => void): void {
+    if (this.#isOver) listener();
+    else this.#over = listener;
+  }
+
   async readBody({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): Promise<BodyRead> {
     if (Number(this.header('content-length') ?? 0) > maxBodyBytes) return { kind: 'too-large' };
-    const { body } = this.#request;
+    const { readParsed, readsCopy } = this.#frame;
+    const { body, bodyUsed } = readsCopy === true ? this.#request.clone() : this.#request;
+    if (readParsed !== undefined && (body === null || bodyUsed)) return takeParsed(readParsed, bodyTimeoutMs);
     if (body === null) return { kind: 'bytes', bytes: new Uint8Array() };
     const reader = body.getReader();
     let late = false;
@@ -91,14 +126,20 @@ export class FetchExchange implements Exchange {
 
   answer(status: number, headers: AnswerHeaders, body?: string): void {
     if (this.#ended || this.#queue !== undefined) return;
+    const response = this.#toResponse(body ?? null, status, headers);
     this.#ended = true;
-    this.#respond(new Response(body ?? null, { status, headers }));
+    this.#respond(response);
+    this.#onOver();
   }
 
   openStream(headers: AnswerHeaders): StreamSink {
-    const queue = new ChunkQueue(() => this.#onGone());
+    const queue = new ChunkQueue(
+      () => this.#onGone(),
+      () => this.#onOver(),
+    );
+    const response = this.#toResponse(queue.readable, 200, headers);
     this.#queue = queue;
-    this.#respond(new Response(queue.readable, { status: 200, headers }));
+    this.#respond(response);
     const over = (): void => {
       this.#ended = true;
     };
@@ -127,16 +168,29 @@ export class FetchExchange implements Exchange {
     };
   }
 
+  #toResponse(body: AnswerBody, status: number, headers: AnswerHeaders): Response {
+    return this.#frame.respond?.(body, status, headers) ?? new Response(body, { status, headers });
+  }
+
   #onGone(): void {
     if (this.#isGone) return;
     this.#isGone = true;
     // 499 is what proxies log for a caller that left; nobody is there to read it.
     this.#respond(new Response(null, { status: 499 }));
     if (!this.#ended) {
-      this.#queue?.destroy();
+      // No error: who reads wanted the end, and hosts print errors of streams.
+      this.#queue?.drop();
       this.#gone?.();
     }
     this.#gone = undefined;
+    this.#onOver();
+  }
+
+  #onOver(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#over?.();
+    this.#over = undefined;
   }
 }
 
@@ -147,9 +201,13 @@ class ChunkQueue {
   #bytes = 0;
   #isWanted = false;
   #isEnding = false;
+  #isClosed = false;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  readonly #onOver: () => void;
 
-  constructor(onCancel: () => void) {
+  /** `onOver` runs when the reader has everything, or gets nothing more. */
+  constructor(onCancel: () => void, onOver: () => void) {
+    this.#onOver = onOver;
     this.readable = new ReadableStream<Uint8Array>(
       {
         start: controller => {
@@ -159,7 +217,10 @@ class ChunkQueue {
           this.#isWanted = true;
           this.#flush();
         },
-        cancel: onCancel,
+        cancel: () => {
+          this.#isClosed = true;
+          onCancel();
+        },
       },
       { highWaterMark: 0 },
     );
@@ -185,10 +246,19 @@ class ChunkQueue {
     this.#flush();
   }
 
+  /** Ends because nobody wants to read any more. */
+  drop(): void {
+    this.#waiting = [];
+    this.#bytes = 0;
+    this.end();
+  }
+
+  /** Ends before what waits is read, so that the reader can tell. */
   destroy(): void {
     this.#waiting = [];
     this.#bytes = 0;
     this.#controller?.error(new Error('The stream was closed before its end'));
+    this.#onOver();
   }
 
   #flush(): void {
@@ -199,7 +269,10 @@ class ChunkQueue {
       this.#bytes = 0;
       this.#controller?.enqueue(chunk);
     }
-    if (this.#isEnding && this.#waiting.length === 0) this.#controller?.close();
+    if (!this.#isEnding || this.#waiting.length > 0) return;
+    if (!this.#isClosed) this.#controller?.close();
+    this.#isClosed = true;
+    this.#onOver();
   }
 }
 
@@ -210,8 +283,9 @@ class FetchWireRequest implements WireRequestInfo {
   #headers: Record<string, string> | undefined;
   #url: URL | undefined;
 
-  constructor(req: Request, requestContext: RequestContext | undefined) {
+  constructor(req: Request, requestContext: RequestContext | undefined, url: URL | undefined) {
     this.req = req;
+    this.#url = url;
     if (requestContext !== undefined) this.requestContext = requestContext;
   }
 
@@ -223,6 +297,22 @@ class FetchWireRequest implements WireRequestInfo {
   get url(): URL {
     this.#url ??= new URL(this.req.url);
     return this.#url;
+  }
+}
+
+async function takeParsed(read: () => Promise<unknown>, timeoutMs: number): Promise<BodyRead> {
+  let stopTimer = (): void => {};
+  const late = new Promise<BodyRead>(resolve => {
+    stopTimer = startTimer(timeoutMs, () => resolve({ kind: 'too-slow' }));
+  });
+  try {
+    return await Promise.race([read().then(value => ({ kind: 'parsed', value }) as const), late]);
+  } catch (error) {
+    // No bytes at all are no JSON either; everything else is trouble of the host.
+    if (error instanceof SyntaxError) return { kind: 'bytes', bytes: new Uint8Array() };
+    throw error;
+  } finally {
+    stopTimer();
   }
 }
 

@@ -70,6 +70,14 @@ function isOriginAllowed(origin: string, { allowedOrigins, cors }: HTTPSettings)
   return cors !== undefined && (cors.origins === '*' || cors.origins.includes(origin));
 }
 
+export const OPEN_TO_ALL =
+  'The MCP server is reached from other machines without allowedHosts or allowedOrigins';
+
+/** Whether other machines reach a server that does not say which hosts and pages may. */
+export function isOpenToAll(exchange: Exchange, { allowedHosts, allowedOrigins }: HTTPSettings): boolean {
+  return exchange.caller === 'remote' && allowedHosts === undefined && allowedOrigins.length === 0;
+}
+
 /** The CORS headers of every answer to this request; none without `cors` or to an origin that is not listed. */
 export function corsHeaders(exchange: Exchange, { cors }: HTTPSettings): Headers {
   const origin = cors === undefined ? undefined : exchange.header('origin');
@@ -92,11 +100,16 @@ export function preflightHeaders(cors: CORSSettings, methods: string): Headers {
   };
 }
 
-/** Refuses a POST whose body is not declared as JSON, or whose client cannot read every answer it may get. */
+/** Refuses a POST whose client cannot read every answer it may get, or whose body is not declared as JSON. */
 export function refuseMedia(exchange: Exchange, { form }: HTTPSettings): Refusal | undefined {
   const accept = exchange.header('accept') ?? '';
   if (!ACCEPTS_JSON.test(accept) || (form !== 'json' && !ACCEPTS_STREAM.test(accept)))
     return refusal(406, RPC.refused, 'Accept must list application/json and text/event-stream');
+  return refuseBodyType(exchange);
+}
+
+/** Refuses a body that is not declared as JSON, which a page of another origin could send without being asked. */
+export function refuseBodyType(exchange: Exchange): Refusal | undefined {
   const [type = ''] = (exchange.header('content-type') ?? '').split(';', 1);
   if (type.trim().toLowerCase() !== 'application/json')
     return refusal(415, RPC.refused, 'Content-Type must be application/json');
@@ -149,11 +162,12 @@ function tooDeep(limit: number): Refusal {
   return refusal(400, RPC.invalid, `The body is nested deeper than ${limit} levels`);
 }
 
-function toBody(value: unknown, maxBatch: number): Body | Refusal {
+/** Checks that a JSON value is one message, or an array of at most `maxBatch`. */
+export function toBody(value: unknown, maxBatch: number): Body | Refusal {
   if (!Array.isArray(value)) {
     const message = toWireMessage(value);
     if (message !== undefined) return { messages: [message], isBatch: false };
-    return refusal(400, RPC.invalid, 'The body is not a JSON-RPC message', { id: idToAnswer(value) });
+    return refusal(400, RPC.invalid, 'This is not a JSON-RPC message', { id: idToAnswer(value) });
   }
   if (value.length === 0 || value.length > maxBatch)
     return refusal(400, RPC.invalid, `A batch holds 1 to ${maxBatch} messages`);

@@ -30,6 +30,8 @@ export class NodeExchange implements Exchange {
   readonly #settle: () => void;
   #ended = false;
   #gone: (() => void) | undefined;
+  #over: (() => void) | undefined;
+  /** The answer has left, or the connection is gone. */
   #isGone = false;
 
   constructor(req: IncomingMessage, res: ServerResponse, url?: URL) {
@@ -53,6 +55,10 @@ export class NodeExchange implements Exchange {
     return typeof sent === 'string' ? [own, toPath(sent)] : [own];
   }
 
+  get targets(): readonly string[] {
+    return [toPath(this.#req.url ?? '/'), ...this.paths];
+  }
+
   get caller(): Exchange['caller'] {
     const address = this.#req.socket?.remoteAddress;
     if (address === undefined) return 'hidden';
@@ -73,9 +79,27 @@ export class NodeExchange implements Exchange {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
+  headerCount(name: string): number {
+    return this.#req.headersDistinct?.[name]?.length ?? (this.header(name) === undefined ? 0 : 1);
+  }
+
+  /**
+   * Hands the request on to whoever answers it: who calls, unless somebody has told, and a body that was read here.
+   */
+  admit(authInfo: unknown, body?: BodyRead): void {
+    const req: { auth?: unknown; body?: unknown } = this.#req;
+    req.auth ??= authInfo;
+    if (body?.kind === 'bytes') req.body = body.bytes;
+  }
+
   onGone(listener: () => void): void {
     if (this.#isGone) listener();
     else this.#gone = listener;
+  }
+
+  onOver(listener: () => void): void {
+    if (this.#isGone) listener();
+    else this.#over = listener;
   }
 
   readBody({ maxBodyBytes, bodyTimeoutMs }: BodyLimits): Promise<BodyRead> {
@@ -193,7 +217,9 @@ export class NodeExchange implements Exchange {
     this.#isGone = true;
     this.#settle();
     if (!this.#ended) this.#gone?.();
+    this.#over?.();
     this.#gone = undefined;
+    this.#over = undefined;
   }
 }
 

@@ -7,6 +7,7 @@
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { MCPConfigurationError } from '../../shared/errors.ts';
+import { toWireText } from './wire-text.ts';
 
 /** Keeps the events of streams; one store may serve many sessions and processes. The SDK's stores fit. */
 export interface EventStore {
@@ -29,26 +30,39 @@ export interface InMemoryEventStoreOptions {
   readonly maxEventsPerStream?: number | undefined;
   /** @defaultValue 10000 */
   readonly maxEvents?: number | undefined;
+  /** Characters of JSON of all events together; the newest event is kept in any case. @defaultValue 64 Mi */
+  readonly maxCharacters?: number | undefined;
+  /** Milliseconds after which an event cannot be asked for any more. @defaultValue 1 hour */
+  readonly maxAgeMs?: number | undefined;
 }
 
 interface StoredEvent {
   readonly streamId: string;
-  readonly message: JSONRPCMessage;
+  readonly text: string;
+  /** By the clock of `performance.now()`. */
+  readonly at: number;
 }
 
 /** A bounded event store in memory. Does not outlive the process and is not shared between processes. */
 export class InMemoryEventStore implements EventStore {
   readonly #maxPerStream: number;
   readonly #maxEvents: number;
-  /** In the order of storing, so the first is the oldest. */
+  readonly #maxCharacters: number;
+  readonly #maxAgeMs: number;
+  /** By id, which is the number of the event in base 36. */
   readonly #events = new Map<string, StoredEvent>();
   readonly #streams = new Map<string, Set<string>>();
   #count = 0;
+  /** No event with a lower number is left. A Map finds its first entry only by walking over what was deleted. */
+  #oldest = 1;
+  #characters = 0;
 
   /** @throws MCPConfigurationError MCP_SERVER_CONFIGURATION_INVALID for a bound that is not a positive number. */
   constructor(options: InMemoryEventStoreOptions = {}) {
     this.#maxPerStream = atLeastOne('maxEventsPerStream', options.maxEventsPerStream ?? 1000);
     this.#maxEvents = atLeastOne('maxEvents', options.maxEvents ?? 10_000);
+    this.#maxCharacters = atLeastOne('maxCharacters', options.maxCharacters ?? 64 * 1024 * 1024);
+    this.#maxAgeMs = atLeastOne('maxAgeMs', options.maxAgeMs ?? 3_600_000);
   }
 
   /** How many events are kept. */
@@ -58,17 +72,22 @@ export class InMemoryEventStore implements EventStore {
 
   storeEvent(streamId: string, message: JSONRPCMessage): Promise<string> {
     this.#count += 1;
-    const eventId = this.#count.toString(36);
+    const eventId = toEventId(this.#count);
     let stream = this.#streams.get(streamId);
     if (stream === undefined) this.#streams.set(streamId, (stream = new Set()));
+    const text = toWireText(message);
     stream.add(eventId);
-    this.#events.set(eventId, { streamId, message });
-    if (stream.size > this.#maxPerStream) this.#dropOldest(stream);
-    if (this.#events.size > this.#maxEvents) this.#dropOldest(this.#events.keys());
+    this.#events.set(eventId, { streamId, text, at: performance.now() });
+    this.#characters += text.length;
+    if (stream.size > this.#maxPerStream) this.#drop(first(stream));
+    if (this.#events.size > this.#maxEvents) this.#drop(this.#oldestId());
+    while (this.#characters > this.#maxCharacters && this.#events.size > 1) this.#drop(this.#oldestId());
+    this.#dropAged();
     return Promise.resolve(eventId);
   }
 
   getStreamIdForEventId(eventId: string): Promise<string | undefined> {
+    this.#dropAged();
     return Promise.resolve(this.#events.get(eventId)?.streamId);
   }
 
@@ -76,13 +95,14 @@ export class InMemoryEventStore implements EventStore {
     lastEventId: string,
     { send }: { send: (eventId: string, message: JSONRPCMessage) => Promise<void> },
   ): Promise<string> {
+    this.#dropAged();
     const streamId = this.#events.get(lastEventId)?.streamId;
     const stream = streamId === undefined ? undefined : this.#streams.get(streamId);
     if (streamId === undefined || stream === undefined) throw new Error('Unknown event id');
     const ids = [...stream];
     for (const id of ids.slice(ids.indexOf(lastEventId) + 1)) {
       const event = this.#events.get(id);
-      if (event !== undefined) await send(id, event.message);
+      if (event !== undefined) await send(id, JSON.parse(event.text) as JSONRPCMessage);
     }
     return streamId;
   }
@@ -90,22 +110,46 @@ export class InMemoryEventStore implements EventStore {
   forgetStreams(prefix: string): void {
     for (const [streamId, stream] of this.#streams) {
       if (!streamId.startsWith(prefix)) continue;
-      for (const id of stream) this.#events.delete(id);
-      this.#streams.delete(streamId);
+      for (const id of stream) this.#drop(id);
     }
   }
 
-  #dropOldest(ids: Iterable<string>): void {
-    for (const id of ids) {
-      const streamId = this.#events.get(id)?.streamId;
-      this.#events.delete(id);
-      if (streamId === undefined) return;
-      const stream = this.#streams.get(streamId);
-      stream?.delete(id);
-      if (stream?.size === 0) this.#streams.delete(streamId);
-      return;
+  #dropAged(): void {
+    const limit = performance.now() - this.#maxAgeMs;
+    for (;;) {
+      const id = this.#oldestId();
+      const event = id === undefined ? undefined : this.#events.get(id);
+      if (event === undefined || event.at > limit) return;
+      this.#drop(id);
     }
   }
+
+  #oldestId(): string | undefined {
+    for (; this.#oldest <= this.#count; this.#oldest += 1) {
+      const id = toEventId(this.#oldest);
+      if (this.#events.has(id)) return id;
+    }
+    return undefined;
+  }
+
+  #drop(id: string | undefined): void {
+    const event = id === undefined ? undefined : this.#events.get(id);
+    if (id === undefined || event === undefined) return;
+    this.#events.delete(id);
+    this.#characters -= event.text.length;
+    const stream = this.#streams.get(event.streamId);
+    stream?.delete(id);
+    if (stream?.size === 0) this.#streams.delete(event.streamId);
+  }
+}
+
+function toEventId(count: number): string {
+  return count.toString(36);
+}
+
+function first<T>(values: Iterable<T>): T | undefined {
+  for (const value of values) return value;
+  return undefined;
 }
 
 function atLeastOne(option: string, value: number): number {

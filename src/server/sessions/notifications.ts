@@ -14,6 +14,7 @@ export type ServerEvent =
   | { readonly kind: 'prompts_list_changed' }
   | { readonly kind: 'resources_list_changed' }
   | { readonly kind: 'resource_updated'; readonly uri: string }
+  | { readonly kind: 'elicitation_complete'; readonly elicitationId: string }
   | {
       readonly kind: 'log';
       readonly level: LoggingLevel;
@@ -75,7 +76,8 @@ export async function publish(
 }
 
 /**
- * Delivers an event as `publish` does. Nobody to tell is no error; some who cannot be told are logged.
+ * Delivers an event as `publish` does and resolves to how many were told. Nobody to tell is no error; some who cannot be told
+ * are logged.
  *
  * @throws MCPServerError `MCP_SERVER_CLIENT_UNREACHABLE` when there was somebody and nobody could be told.
  */
@@ -83,12 +85,12 @@ export async function publishOrThrow(
   event: ServerEvent,
   targets: Iterable<ServerEventTarget>,
   debug: (message: string) => void,
-): Promise<void> {
+): Promise<number> {
   const { sent, failures } = await publish(event, targets);
   for (const failure of failures) {
     debug(`A client could not be told about ${event.kind}: ${toErrorText(failure)}`);
   }
-  if (sent > 0 || failures.length === 0) return;
+  if (sent > 0 || failures.length === 0) return sent;
   throw new MCPServerError('MCP_SERVER_CLIENT_UNREACHABLE', {
     message: `None of ${failures.length} clients could be told about ${event.kind}`,
     cause: failures[0],

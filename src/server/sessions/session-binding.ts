@@ -1,25 +1,18 @@
 /**
  * Session: one connected client, bound to the handler table through one Server of the SDK (revisions up to 2025-11-25).
  *
- * Owns that client's log level and negotiated revision, the making of JSON-RPC errors, and the answer to
- * logging/setLevel. The only server file that knows the SDK's Server and its schemas. Does not know HTTP.
+ * Owns that client's log level, subscriptions, negotiated revision and open pages, the making of JSON-RPC errors, and the answers to
+ * logging/setLevel and resources/(un)subscribe. The only server file that knows the SDK's Server. Does not know HTTP.
  */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import {
-  CreateMessageResultSchema,
-  ElicitResultSchema,
-  EmptyResultSchema,
-  ErrorCode,
-  LATEST_PROTOCOL_VERSION,
-  ListRootsResultSchema,
-  ResultSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, LATEST_PROTOCOL_VERSION, ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type {
   Implementation,
   JSONRPCMessage,
   JSONRPCRequest,
+  RequestId,
   ServerCapabilities,
   ServerNotification,
   ServerRequest,
@@ -36,6 +29,7 @@ import type { CallGate } from '../calls/call-gate.ts';
 import { isLevelWanted, isLoggingLevel } from '../capabilities/logging.ts';
 import type { LoggingLevel } from '../capabilities/logging.ts';
 import type { ServerEvent, ServerEventTarget } from './notifications.ts';
+import { readResourceUri } from './resource-uri.ts';
 import { ASSUMED_REVISION, SERVED_REVISIONS } from './revision.ts';
 import type { WireRequestInfo } from './wire-request.ts';
 
@@ -73,14 +67,11 @@ export type ConnectedTransport = Transport;
 
 /** Unanswered requests one client may have from us before further ones are refused. */
 const MAX_QUESTIONS = 64;
+/** What one client may subscribe to. */
+const MAX_SUBSCRIPTIONS = 1000;
 
-/** How the answer to a request of ours is read; anything else stays as it came. */
-const resultSchemas: Readonly<Record<string, typeof ResultSchema>> = {
-  'elicitation/create': ElicitResultSchema,
-  'sampling/createMessage': CreateMessageResultSchema,
-  'roots/list': ListRootsResultSchema,
-  ping: EmptyResultSchema,
-};
+/** Pages a client was asked to open, of which it can still be told that the user is done there. */
+const MAX_ELICITATIONS = 100;
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -107,11 +98,16 @@ export class Session implements ServerEventTarget {
   readonly #binding: SessionBinding;
   readonly #server: SdkServer;
   #transport: Transport | undefined;
+  /** Running requests whose id the engine takes for none: it would not cancel them. */
+  readonly #falsyIds = new Map<RequestId, AbortController>();
+  readonly #subscriptions = new Set<string>();
   #logLevel: LoggingLevel | undefined;
   #revision: string | undefined;
   #ready = false;
   #closed = false;
   #questions = 0;
+  /** Ids of the pages this client was asked to open, oldest first. */
+  readonly #elicitations = new Set<string>();
 
   constructor(init: SessionInit, binding: SessionBinding) {
     this.id = init.id;
@@ -168,16 +164,25 @@ export class Session implements ServerEventTarget {
   /** Turns an event into a notification if this client wants it. Rejects when it cannot be sent. */
   async deliver(event: ServerEvent): Promise<'sent' | 'not-wanted'> {
     if (!this.#ready || this.#closed || this.#isStateless()) return 'not-wanted';
+    if (event.kind === 'log') return this.#deliverLog(event);
+    const { tools, prompts, resources } = this.#binding.capabilities[this.mode];
     switch (event.kind) {
       case 'tools_list_changed':
-        await this.#server.notification({ method: 'notifications/tools/list_changed' });
-        return 'sent';
-      case 'log':
-        return this.#deliverLog(event);
+        return this.#notifyIf(tools?.listChanged, 'notifications/tools/list_changed');
       case 'prompts_list_changed':
+        return this.#notifyIf(prompts?.listChanged, 'notifications/prompts/list_changed');
       case 'resources_list_changed':
-      case 'resource_updated':
-        return 'not-wanted';
+        return this.#notifyIf(resources?.listChanged, 'notifications/resources/list_changed');
+      case 'resource_updated': {
+        const { uri } = event;
+        return this.#notifyIf(this.#subscriptions.has(uri), 'notifications/resources/updated', { uri });
+      }
+      case 'elicitation_complete': {
+        // Only the client that was asked, and once: to any other the id means nothing.
+        const { elicitationId } = event;
+        const wasAsked = this.#elicitations.delete(elicitationId);
+        return this.#notifyIf(wasAsked, 'notifications/elicitation/complete', { elicitationId });
+      }
     }
   }
 
@@ -200,7 +205,13 @@ export class Session implements ServerEventTarget {
     limits: WireRequestOptions,
     related?: Extra,
   ): Promise<unknown> {
-    if (this.#questions >= MAX_QUESTIONS) throw new Error('Too many unanswered requests to this client');
+    if (this.#questions >= MAX_QUESTIONS) {
+      throw new MCPServerError('MCP_SERVER_CLIENT_UNREACHABLE', {
+        message: `The client has left ${MAX_QUESTIONS} requests unanswered, so it gets no further ones`,
+        category: 'THIRD_PARTY',
+      });
+    }
+    this.#noteElicitations([params]);
     const options = {
       timeout: limits.timeoutMs,
       ...(limits.signal === undefined ? {} : { signal: limits.signal }),
@@ -210,7 +221,7 @@ export class Session implements ServerEventTarget {
     const request = { method, ...(params === undefined ? {} : { params }) } as ServerRequest;
     this.#questions += 1;
     try {
-      return await this.#server.request(request, resultSchemas[method] ?? ResultSchema, options);
+      return await this.#server.request(request, ResultSchema, options);
     } finally {
       this.#questions -= 1;
     }
@@ -226,6 +237,8 @@ export class Session implements ServerEventTarget {
     this.#ready = true;
     const { method, params } = request;
     if (method === 'logging/setLevel') return this.#setLevel(params);
+    if (method === 'resources/subscribe') return this.#subscribe(params);
+    if (method === 'resources/unsubscribe') return this.#unsubscribe(params);
     const handler = this.#binding.handlers.get(method);
     if (handler === undefined) throw new RpcError(ErrorCode.MethodNotFound, 'Method not found');
     const { gate } = this.#binding;
@@ -241,8 +254,14 @@ export class Session implements ServerEventTarget {
       throw this.#toRpcError(error, method);
     } finally {
       call.end();
+      this.#falsyIds.delete(extra.requestId);
       gate.leave();
     }
+  }
+
+  #signalOf({ requestId, signal }: Extra): AbortSignal {
+    const own = this.#falsyIds.get(requestId);
+    return own === undefined ? signal : AbortSignal.any([signal, own.signal]);
   }
 
   #setLevel(params: unknown): ServerResult {
@@ -255,13 +274,43 @@ export class Session implements ServerEventTarget {
     return {};
   }
 
+  #subscribe(params: unknown): ServerResult {
+    const uri = this.#subscribableUri(params);
+    if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS && !this.#subscriptions.has(uri)) {
+      throw new RpcError(
+        ErrorCode.InvalidParams,
+        `A client may have at most ${MAX_SUBSCRIPTIONS} subscriptions`,
+      );
+    }
+    this.#subscriptions.add(uri);
+    return {};
+  }
+
+  #unsubscribe(params: unknown): ServerResult {
+    this.#subscriptions.delete(this.#subscribableUri(params));
+    return {};
+  }
+
+  #subscribableUri(params: unknown): string {
+    const { resources } = this.#binding.capabilities[this.mode];
+    // On a stream of its own request a client may be told; the subscription ends with it, and so it is not declared.
+    const mayEnd = resources !== undefined && this.mode === 'stateless-streaming';
+    if (resources?.subscribe !== true && !mayEnd)
+      throw new RpcError(ErrorCode.MethodNotFound, 'Method not found');
+    try {
+      return readResourceUri(params);
+    } catch (error) {
+      throw this.#toRpcError(error, 'resources/subscribe');
+    }
+  }
+
   #sourceOf(request: JSONRPCRequest, extra: Extra): CallSource {
     const info: WireRequestInfo | undefined = extra.requestInfo;
     return {
       method: request.method,
       revision: this.#revision ?? headerRevision(info),
       requestId: extra.requestId,
-      signal: extra.signal,
+      signal: this.#signalOf(extra),
       meta: extra._meta,
       principal: this.principal,
       authInfo: extra.authInfo,
@@ -295,7 +344,12 @@ export class Session implements ServerEventTarget {
   }
 
   #observe(message: JSONRPCMessage): void {
-    if (!('method' in message) || message.method !== 'initialize') return;
+    if (!('method' in message)) return;
+    if ('id' in message && (message.id === 0 || message.id === ''))
+      this.#falsyIds.set(message.id, new AbortController());
+    if (message.method === 'notifications/cancelled')
+      this.#falsyIds.get(message.params?.['requestId'] as RequestId)?.abort();
+    if (message.method !== 'initialize') return;
     const offered: unknown = message.params?.['protocolVersion'];
     if (typeof offered !== 'string') return;
     this.#revision = SERVED_REVISIONS.includes(offered) ? offered : LATEST_PROTOCOL_VERSION;
@@ -309,6 +363,31 @@ export class Session implements ServerEventTarget {
       params: { level, data, ...(logger === undefined ? {} : { logger }) },
     });
     return 'sent';
+  }
+
+  async #notifyIf(
+    isWanted: boolean | undefined,
+    method: ServerNotification['method'],
+    params?: Record<string, unknown>,
+  ): Promise<'sent' | 'not-wanted'> {
+    if (isWanted !== true) return 'not-wanted';
+    await this.#server.notification({ method, ...(params === undefined ? {} : { params }) });
+    return 'sent';
+  }
+
+  /** Remembers the pages that this client is about to be asked to open, the newest ones only. */
+  #noteElicitations(questions: unknown): void {
+    if (!Array.isArray(questions)) return;
+    for (const question of questions) {
+      const id: unknown = Reflect.get(Object(question), 'elicitationId');
+      if (typeof id !== 'string') continue;
+      this.#elicitations.delete(id);
+      this.#elicitations.add(id);
+    }
+    for (const oldest of this.#elicitations) {
+      if (this.#elicitations.size <= MAX_ELICITATIONS) break;
+      this.#elicitations.delete(oldest);
+    }
   }
 
   #isStateless(): boolean {
@@ -330,6 +409,7 @@ export class Session implements ServerEventTarget {
         case 'MCP_SERVER_RESOURCE_NOT_FOUND':
           return new RpcError(RESOURCE_NOT_FOUND, error.message, error.data);
         case 'MCP_SERVER_URL_ELICITATION_REQUIRED':
+          this.#noteElicitations(Reflect.get(Object(error.data), 'elicitations'));
           return new RpcError(ErrorCode.UrlElicitationRequired, error.message, error.data);
         case 'MCP_SERVER_CLOSED':
           return new RpcError(ErrorCode.ConnectionClosed, error.message);

@@ -31,6 +31,9 @@ export interface SessionLimits {
   readonly maxSessionsOfPrincipal: number;
 }
 
+/** A timer that is so many milliseconds late tells that the event loop stood still. */
+const STALL_MS = 250;
+
 /** Ids are secrets: logs get their beginning only. */
 export function toShortId(id: string): string {
   return id.slice(0, 8);
@@ -41,6 +44,7 @@ export class Sessions<T extends SessionActivity> {
   readonly #onError: (error: unknown) => void;
   #stopSweep: (() => void) | undefined;
   #sweepMs = Infinity;
+  #lastSweep = 0;
 
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
@@ -119,7 +123,16 @@ export class Sessions<T extends SessionActivity> {
     if (this.#stopSweep !== undefined && ms >= this.#sweepMs) return;
     this.#stopSweep?.();
     this.#sweepMs = ms;
-    this.#stopSweep = startInterval(ms, () => this.evict());
+    this.#lastSweep = performance.now();
+    this.#stopSweep = startInterval(ms, () => this.#sweep());
+  }
+
+  /** A sweep that comes late comes after a stall, when requests wait unread: they get until the next one to show. */
+  #sweep(): void {
+    const now = performance.now();
+    const isLate = now - this.#lastSweep > this.#sweepMs + STALL_MS;
+    this.#lastSweep = now;
+    if (!isLate) this.evict(now);
   }
 
   #stopSweeping(): void {

@@ -7,12 +7,12 @@
  */
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { MCPConfigurationError } from '../../shared/errors.ts';
-import { RETRY_AFTER, RPC, refusal } from '../http/exchange.ts';
+import { refuseForNow } from '../http/exchange.ts';
 import type { Refusal } from '../http/exchange.ts';
 import type { HTTPSettings } from '../http/http-options.ts';
 import type { Session, SessionInit } from '../sessions/session-binding.ts';
 import { toShortId } from '../sessions/sessions.ts';
-import type { OpenSession, Sessions } from '../sessions/sessions.ts';
+import type { OpenSession, SessionActivity, Sessions } from '../sessions/sessions.ts';
 import { SessionTransport } from './session-transport.ts';
 import type { TransportHooks } from './session-transport.ts';
 
@@ -40,14 +40,13 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,512}$/;
  * @throws MCPConfigurationError MCP_SERVER_CONFIGURATION_INVALID when the generator gives an id that cannot be used.
  */
 export async function openSession(
-  { principal, isAnonymous, requestId, settings }: SessionRequest,
+  request: SessionRequest,
   deps: OpenSessionDeps,
 ): Promise<OpenSession<SessionTransport> | Refusal> {
+  const { principal, settings } = request;
   const { sessions, hooks } = deps;
-  const { maxSessions, maxSessionsPerUser, sessionIdleMs } = settings.limits;
-  const maxSessionsOfPrincipal = isAnonymous ? Infinity : maxSessionsPerUser;
-  if (!sessions.makeRoom(principal, { maxSessions, maxSessionsOfPrincipal }))
-    return refusal(503, RPC.refused, 'Too many sessions', { id: requestId, headers: RETRY_AFTER });
+  const refused = refuseWithoutRoom(request, sessions);
+  if (refused !== undefined) return refused;
   const id = generateId(settings, sessions);
   const transport = new SessionTransport(id, settings, hooks);
   const session = deps.createSession({ id, principal, mode: 'session' });
@@ -60,13 +59,24 @@ export async function openSession(
   };
   // What a host does when a session has ended is not waited for: it must not hold up others.
   const onClosed = (): void => void notify('onSessionClosed');
-  const entry = { id, principal, session, transport, idleMs: sessionIdleMs, onClosed };
+  const entry = { id, principal, session, transport, idleMs: settings.limits.sessionIdleMs, onClosed };
   // In the table before anything is waited for, so that sessions opened at once are all counted.
   sessions.open(entry);
   await session.connect(transport);
   deps.logger().debug(`MCP session ${toShortId(id)} opened`);
   await notify('onSessionInitialized');
   return entry;
+}
+
+/** Makes room for one more session, or says that there is none. */
+export function refuseWithoutRoom<T extends SessionActivity>(
+  { principal, isAnonymous, requestId, settings }: SessionRequest,
+  sessions: Sessions<T>,
+): Refusal | undefined {
+  const { maxSessions, maxSessionsPerUser } = settings.limits;
+  const maxSessionsOfPrincipal = isAnonymous ? Infinity : maxSessionsPerUser;
+  if (sessions.makeRoom(principal, { maxSessions, maxSessionsOfPrincipal })) return undefined;
+  return refuseForNow('Too many sessions', requestId);
 }
 
 function generateId(settings: HTTPSettings, sessions: Sessions<SessionTransport>): string {

@@ -8,13 +8,15 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCResponse, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { MCPConfigurationError } from '../../shared/errors.ts';
+import { toBody } from '../http/guards.ts';
 import { startTimer } from '../http/timer.ts';
-import { refuseRevision } from '../sessions/revision.ts';
+import { ASSUMED_REVISION } from '../sessions/revision.ts';
 import type { Session, SessionInit } from '../sessions/session-binding.ts';
-import { idToAnswer, isAnswer, toErrorAnswer, toWireMessage } from '../sessions/wire-message.ts';
+import { isAnswer, requestsOf, toErrorAnswer } from '../sessions/wire-message.ts';
 import { toWireText } from '../sessions/wire-text.ts';
+import { checkMessages, refuseBatch } from './messages.ts';
 
 /** What the stdio side needs from the rest of the server. The streams are those of the process unless given. */
 export interface StdioDeps {
@@ -39,6 +41,7 @@ export interface StdioConnection {
 
 const MIB = 1024 * 1024;
 const MAX_MESSAGE_BYTES = 64 * MIB;
+const MAX_BATCH = 100;
 /** While more than this waits for a client that does not read, nothing more is read from it. */
 const PAUSE_BYTES = MIB;
 /** After stdin has ended, running calls may still answer this long: a pipe ends before its answers are there. */
@@ -51,8 +54,8 @@ const END_GRACE_MS = 1000;
  */
 export async function startStdio(deps: StdioDeps): Promise<StdioConnection> {
   const stdout = deps.stdout ?? takeStdout();
-  const transport = new StdioTransport(deps, stdout);
   const session = deps.createSession({ principal: deps.principal, mode: 'stdio' });
+  const transport = new StdioTransport(deps, stdout, () => session.revision);
   const ended = new Promise<void>(resolve => {
     transport.onclose = () => {
       if (stdout instanceof TakenStdout) stdout.release();
@@ -111,6 +114,12 @@ class TakenStdout implements LineWriter {
   }
 }
 
+/** The answers to one batch, which go out together. */
+interface Batch {
+  readonly unanswered: Set<RequestId>;
+  readonly answers: JSONRPCResponse[];
+}
+
 class StdioTransport implements Transport {
   onmessage?: Transport['onmessage'];
   onclose?: () => void;
@@ -119,7 +128,10 @@ class StdioTransport implements Transport {
   readonly #stdout: LineWriter;
   readonly #lines: LineReader;
   readonly #onError: (error: unknown) => void;
+  readonly #revision: () => string | undefined;
   readonly #running = new Set<RequestId>();
+  /** The batch that a running request came with. */
+  readonly #batches = new Map<RequestId, Batch>();
   readonly #onData = (chunk: Buffer | string): void => this.#read(chunk);
   readonly #onEnd = (): void => this.#end();
   readonly #onDrain = (): void => void this.#stdin.resume();
@@ -131,9 +143,11 @@ class StdioTransport implements Transport {
   #ending = false;
   #closed = false;
 
-  constructor(deps: StdioDeps, stdout: LineWriter) {
+  /** `revision` is the negotiated one, as far as it is known. */
+  constructor(deps: StdioDeps, stdout: LineWriter, revision: () => string | undefined) {
     this.#stdin = deps.stdin ?? process.stdin;
     this.#stdout = stdout;
+    this.#revision = revision;
     this.#onError = deps.onError;
     this.#lines = new LineReader(deps.maxMessageBytes ?? MAX_MESSAGE_BYTES);
   }
@@ -146,8 +160,9 @@ class StdioTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    this.#write(toWireText(message));
-    if (isAnswer(message) && message.id !== undefined) this.#finish(message.id);
+    if (!isAnswer(message) || message.id === undefined) this.#write(toWireText(message));
+    // The answer to a cancelled request is not wanted any more.
+    else if (this.#running.has(message.id)) this.#finish(message.id, message);
   }
 
   async close(): Promise<void> {
@@ -180,22 +195,26 @@ class StdioTransport implements Transport {
       this.#answer(toErrorAnswer(null, -32700, 'The line is not JSON in UTF-8'));
       return;
     }
-    const taken = toWireMessage(value);
-    if (taken === undefined) {
-      this.#answer(toErrorAnswer(idToAnswer(value), -32600, 'The line is not a JSON-RPC message'));
+    const body = toBody(value, MAX_BATCH);
+    if ('status' in body) return this.#answer(body.error);
+    if (body.isBatch && this.#revision() !== ASSUMED_REVISION) return this.#answer(refuseBatch().error);
+    const checked = checkMessages(body, undefined);
+    if ('status' in checked) {
+      // A notification is not answered, whatever is wrong with it.
+      if (requestsOf(body.messages).length > 0) this.#answer(checked.error);
       return;
     }
-    const { kind, message } = taken;
-    const id = kind === 'request' ? message.id : null;
-    const refused = refuseRevision(message, undefined, id);
-    if (refused !== undefined) {
-      if (id !== null) this.#answer(refused);
-      return;
+    const ids = checked.requests.map(({ id }) => id);
+    const batch: Batch | undefined = body.isBatch ? { unanswered: new Set(ids), answers: [] } : undefined;
+    for (const id of ids) {
+      this.#running.add(id);
+      if (batch !== undefined) this.#batches.set(id, batch);
     }
-    if (id !== null) this.#running.add(id);
-    this.onmessage?.(message);
-    if (kind === 'notification' && message.method === 'notifications/cancelled')
-      this.#finish(message.params?.['requestId'] as RequestId);
+    for (const { kind, message } of body.messages) {
+      this.onmessage?.(message);
+      if (kind === 'notification' && message.method === 'notifications/cancelled')
+        this.#finish(message.params?.['requestId'] as RequestId);
+    }
   }
 
   #answer(message: object): void {
@@ -208,9 +227,20 @@ class StdioTransport implements Transport {
     else this.#onFailure(new Error('The client does not read'));
   }
 
-  #finish(id: RequestId): void {
+  /** Ends a running request, with its answer unless it was cancelled. */
+  #finish(id: RequestId, answer?: JSONRPCResponse): void {
+    const batch = this.#batches.get(id);
+    if (batch !== undefined) this.#finishInBatch(batch, id, answer);
+    else if (answer !== undefined) this.#write(toWireText(answer));
     this.#running.delete(id);
     if (this.#ending && this.#running.size === 0) void this.close();
+  }
+
+  #finishInBatch({ unanswered, answers }: Batch, id: RequestId, answer: JSONRPCResponse | undefined): void {
+    this.#batches.delete(id);
+    unanswered.delete(id);
+    if (answer !== undefined) answers.push(answer);
+    if (unanswered.size === 0 && answers.length > 0) this.#write(`[${answers.map(toWireText).join()}]`);
   }
 
   #end(): void {

@@ -6,26 +6,28 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
-import type { JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { RETRY_AFTER, RPC, refusal, refuse } from '../http/exchange.ts';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { RPC, refusal, refuse, refuseForNow } from '../http/exchange.ts';
 import type { Exchange, Refusal } from '../http/exchange.ts';
 import {
+  OPEN_TO_ALL,
   corsHeaders,
-  parseBody,
+  isOpenToAll,
   preflightHeaders,
   refuseMedia,
   refuseOrigin,
   refuseStream,
 } from '../http/guards.ts';
-import type { Body } from '../http/guards.ts';
 import { resolveHTTPOptions } from '../http/http-options.ts';
 import type { HTTPSettings, StreamableHTTPServerTransportOptions } from '../http/http-options.ts';
+import { OpenAnswers } from '../http/open-answers.ts';
 import { startTimer } from '../http/timer.ts';
-import { ASSUMED_REVISION, DISCOVER_METHOD, refuseRevision } from '../sessions/revision.ts';
+import { ASSUMED_REVISION, DISCOVER_METHOD } from '../sessions/revision.ts';
 import type { Session, SessionInit } from '../sessions/session-binding.ts';
 import { Sessions } from '../sessions/sessions.ts';
 import type { OpenSession } from '../sessions/sessions.ts';
-import { requestsOf } from '../sessions/wire-message.ts';
+import { headerRevisionOf, readMessages, refuseBatch, refuseHeaderRevision } from './messages.ts';
+import type { Messages } from './messages.ts';
 import { openSession } from './open-session.ts';
 import type { Reply } from './reply.ts';
 import type { RequestFrame, SessionTransport, TransportHooks } from './session-transport.ts';
@@ -46,8 +48,6 @@ export interface StreamableHTTPDeps {
   };
 }
 
-const REVISION_HEADER = 'mcp-protocol-version';
-
 export class StreamableHTTP {
   readonly sessions: Sessions<SessionTransport>;
   readonly #deps: StreamableHTTPDeps;
@@ -55,6 +55,7 @@ export class StreamableHTTP {
   readonly #anonymous: string;
   /** Running replies. An array: a Set's old tables would keep answered ones, and all they hold, alive for long. */
   readonly #replies: Reply[] = [];
+  readonly #answers = new OpenAnswers();
   readonly #warned = new Set<string>();
   #onIdle: (() => void) | undefined;
   #state: 'open' | 'draining' | 'closed' = 'open';
@@ -93,6 +94,7 @@ export class StreamableHTTP {
       exchange.answer(404, {});
       return;
     }
+    this.#answers.watch(exchange);
     this.#warnAbout(exchange, settings);
     const headers = corsHeaders(exchange, settings);
     try {
@@ -114,8 +116,12 @@ export class StreamableHTTP {
     return found;
   }
 
-  /** Refuses new requests with 503, lets running ones finish for at most `drainMs`, then ends every session. */
+  /**
+   * Refuses new requests with 503, lets running ones finish for at most `drainMs`, then ends every session. Resolves when
+   * the answers have left, too.
+   */
   async close({ drainMs = 0 }: { readonly drainMs?: number | undefined } = {}): Promise<void> {
+    const started = performance.now();
     if (this.#state === 'open') this.#state = 'draining';
     if (drainMs > 0 && this.#replies.length > 0) {
       await new Promise<void>(resolve => {
@@ -129,6 +135,7 @@ export class StreamableHTTP {
     this.#state = 'closed';
     for (const reply of this.#replies.splice(0)) reply.abandon();
     await this.sessions.closeAll();
+    await this.#answers.none(drainMs - (performance.now() - started));
   }
 
   #forget(reply: Reply): void {
@@ -162,17 +169,14 @@ export class StreamableHTTP {
     const { exchange, settings } = frame;
     const refused = refuseMedia(exchange, settings);
     if (refused !== undefined) return refused;
-    const read = await exchange.readBody(settings.limits);
-    if (read.kind === 'gone') return refusal(400, RPC.refused, 'The body broke off');
-    const body = parseBody(read, settings.limits);
+    const body = await readMessages(exchange, settings);
     if ('status' in body) return body;
-    const requests = requestsOf(body.messages);
-    const id = requests.length === 1 ? (requests[0]?.id ?? null) : null;
-    const wrong = this.#refuseMessages(exchange, body, requests, id);
-    if (wrong !== undefined) return wrong;
+    // What is no request may be what a running call waits for.
+    if (this.#state === 'closed' || (this.#state === 'draining' && body.requests.length > 0))
+      return refuseForNow('The server is closing', body.id);
     const { mode } = settings;
-    if (mode === 'session') return this.#postToSession(frame, body, requests, id);
-    if (body.isBatch && (exchange.header(REVISION_HEADER) ?? ASSUMED_REVISION) !== ASSUMED_REVISION)
+    if (mode === 'session') return this.#postToSession(frame, body);
+    if (body.isBatch && (headerRevisionOf(exchange) ?? ASSUMED_REVISION) !== ASSUMED_REVISION)
       return refuseBatch();
     const principal = this.#deps.principalOf(exchange.authInfo);
     const createSession = (): Session => this.#deps.createSession({ principal, mode });
@@ -180,37 +184,11 @@ export class StreamableHTTP {
     return undefined;
   }
 
-  /** Refuses what no session could take. */
-  #refuseMessages(
-    exchange: Exchange,
-    { messages, isBatch }: Body,
-    requests: readonly JSONRPCRequest[],
-    id: RequestId | null,
-  ): Refusal | undefined {
-    const header = exchange.header(REVISION_HEADER);
-    for (const { message } of messages) {
-      const error = refuseRevision(message, header, id);
-      if (error !== undefined) return { status: 400, error };
-    }
-    if (isBatch && requests.some(({ method }) => method === 'initialize'))
-      return refusal(400, RPC.invalid, 'initialize must not be part of a batch');
-    if (isBatch && new Set(requests.map(request => request.id)).size < requests.length)
-      return refusal(400, RPC.invalid, 'Two requests of a batch have the same id');
-    // What is no request may be what a running call waits for.
-    if (this.#state === 'closed' || (this.#state === 'draining' && requests.length > 0))
-      return refusal(503, RPC.refused, 'The server is closing', { id, headers: RETRY_AFTER });
-    return undefined;
-  }
-
-  async #postToSession(
-    frame: RequestFrame,
-    body: Body,
-    requests: readonly JSONRPCRequest[],
-    id: RequestId | null,
-  ): Promise<Refusal | undefined> {
+  async #postToSession(frame: RequestFrame, body: Messages): Promise<Refusal | undefined> {
+    const { requests, id } = body;
     const isInitialize = requests.some(({ method }) => method === 'initialize');
     if (frame.exchange.header('mcp-session-id') === undefined) {
-      if (isInitialize) return this.#open(frame, body, id);
+      if (isInitialize) return this.#open(frame, body);
       if (requests[0]?.method === DISCOVER_METHOD)
         return refusal(200, RPC.notFound, 'Method not found', { id: requests[0].id });
     }
@@ -224,27 +202,27 @@ export class StreamableHTTP {
     return receive(frame, found, body);
   }
 
-  async #open(frame: RequestFrame, body: Body, requestId: RequestId | null): Promise<Refusal | undefined> {
+  async #open(frame: RequestFrame, body: Messages): Promise<Refusal | undefined> {
     const principal = this.#deps.principalOf(frame.exchange.authInfo);
     const opened = await openSession(
-      { principal, isAnonymous: principal === this.#anonymous, requestId, settings: frame.settings },
+      { principal, isAnonymous: principal === this.#anonymous, requestId: body.id, settings: frame.settings },
       { ...this.#deps, sessions: this.sessions, hooks: this.#hooks },
     );
     return 'status' in opened ? opened : receive(frame, opened, body);
   }
 
   async #get(frame: RequestFrame): Promise<Refusal | undefined> {
-    const refused = refuseStream(frame.exchange) ?? this.#refuseRevisionHeader(frame);
+    const refused = refuseStream(frame.exchange) ?? refuseHeaderRevision(frame.exchange);
     if (refused !== undefined) return refused;
     // A client may still come back for the answer to a call that is running.
     if (this.#state !== 'open' && frame.exchange.header('last-event-id') === undefined)
-      return refusal(503, RPC.refused, 'The server is closing', { headers: RETRY_AFTER });
+      return refuseForNow('The server is closing');
     const found = this.#find(frame, null);
     return 'status' in found ? found : found.transport.listen(withSession(frame, found));
   }
 
   async #delete(frame: RequestFrame): Promise<Refusal | undefined> {
-    const refused = this.#refuseRevisionHeader(frame);
+    const refused = refuseHeaderRevision(frame.exchange);
     if (refused !== undefined) return refused;
     const found = this.#find(frame, null);
     if ('status' in found) return found;
@@ -262,21 +240,10 @@ export class StreamableHTTP {
     return entry ?? refusal(404, RPC.refused, 'Session not found', { id });
   }
 
-  #refuseRevisionHeader({ exchange }: RequestFrame): Refusal | undefined {
-    const header = exchange.header(REVISION_HEADER);
-    const error = refuseRevision({ jsonrpc: '2.0', method: '' }, header, null);
-    return error === undefined ? undefined : { status: 400, error };
-  }
-
   #warnAbout(exchange: Exchange, settings: HTTPSettings): void {
     if (settings.ignoresSessionOptions)
       this.#warnOnce('serverless: true keeps no sessions; the session options beside it do nothing');
-    if (
-      exchange.caller === 'remote' &&
-      settings.allowedHosts === undefined &&
-      settings.allowedOrigins.length === 0
-    )
-      this.#warnOnce('The MCP server is reached from other machines without allowedHosts or allowedOrigins');
+    if (isOpenToAll(exchange, settings)) this.#warnOnce(OPEN_TO_ALL);
   }
 
   #warnOnce(text: string): void {
@@ -289,7 +256,7 @@ export class StreamableHTTP {
 function receive(
   frame: RequestFrame,
   session: OpenSession<SessionTransport>,
-  { messages, isBatch }: Body,
+  { messages, isBatch }: Messages,
 ): Refusal | undefined {
   return session.transport.receive(withSession(frame, session), messages, isBatch);
 }
@@ -304,8 +271,4 @@ function allowedMethods({ mode, cors }: HTTPSettings): string {
 
 function refuseMethod(settings: HTTPSettings): Refusal {
   return refusal(405, RPC.refused, 'Method not allowed', { headers: { allow: allowedMethods(settings) } });
-}
-
-function refuseBatch(): Refusal {
-  return refusal(400, RPC.invalid, `Batches exist only in revision ${ASSUMED_REVISION}`);
 }
