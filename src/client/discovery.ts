@@ -7,6 +7,31 @@ import { isMCPError, MCPRequestError, type AnyMCPError } from '../shared/errors.
 import type { Connection } from './connection/connection.ts';
 import { quote, toRequestError } from './connection/to-error.ts';
 
+/** The longest that a timer can wait; it would end at once where more is asked of it. */
+const MAX_TIMER_MS = 0x7fff_ffff;
+
+/** The servers of one client, as the rooms that ask them see them. */
+export interface Servers {
+  /** In the order of the configuration. */
+  readonly all: readonly Connection[];
+  /**
+   * One server by its name.
+   *
+   * @throws MCPConfigurationError for an unknown name, or MCPRequestError with the code given here.
+   */
+  get(
+    serverName: string,
+    unknown?: { readonly code: UnknownServerCode; readonly method: string },
+  ): Connection;
+  readonly warn: (text: string) => void;
+}
+
+/** Codes of a request that names an unknown server; those of 1.x. */
+export type UnknownServerCode =
+  | 'MCP_CLIENT_READ_RESOURCE_FAILED'
+  | 'MCP_CLIENT_GET_PROMPT_FAILED'
+  | 'MCP_CLIENT_ON_REQUEST_ELICITATION_FAILED';
+
 /** Options of every `…WithErrors` listing. */
 export interface ListWithErrorsOptions {
   /**
@@ -30,6 +55,8 @@ export interface ServerErrorDetails {
   readonly error?: AnyMCPError;
   /** Why a listing ended early, when it did. */
   readonly stopped?: string;
+  /** How many resources, templates or prompts were left out, because they had no URI or name. */
+  readonly leftOut?: number;
   readonly tools: readonly ToolProblem[];
 }
 
@@ -42,11 +69,14 @@ export interface ServerOutcome<T> {
   readonly durationMs: number;
 }
 
-/** Asks all servers in parallel, each within its limit. Never rejects; the order is that of the configuration. */
+/**
+ * Asks all servers in parallel, each within its limit; the signal ends what takes longer. Never rejects; the order is that
+ * of the configuration.
+ */
 export async function askEvery<T>(
   connections: readonly Connection[],
   method: string,
-  ask: (connection: Connection) => Promise<T>,
+  ask: (connection: Connection, signal?: AbortSignal) => Promise<T>,
   options: ListWithErrorsOptions,
 ): Promise<readonly ServerOutcome<T>[]> {
   return await Promise.all(
@@ -54,7 +84,7 @@ export async function askEvery<T>(
       const started = performance.now();
       const took = (): number => performance.now() - started;
       try {
-        const value = await within(options.perServerTimeoutMs, connection, method, ask(connection));
+        const value = await within(options.perServerTimeoutMs, connection, method, ask);
         return { connection, value, durationMs: took() };
       } catch (error) {
         const { serverName } = connection;
@@ -67,26 +97,32 @@ export async function askEvery<T>(
 
 async function within<T>(
   limitMs: number | undefined,
-  { serverName }: Connection,
+  connection: Connection,
   method: string,
-  work: Promise<T>,
+  ask: (connection: Connection, signal?: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  if (limitMs === undefined) return await work;
+  if (limitMs === undefined) return await ask(connection);
+  const { serverName } = connection;
+  const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(
-        new MCPRequestError('MCP_CLIENT_REQUEST_TIMEOUT', {
-          message: `Server ${quote(serverName)}, ${method}: no answer within ${limitMs} ms (perServerTimeoutMs)`,
-          serverName,
-          method,
-          mayHaveExecuted: true,
-        }),
-      );
-    }, limitMs);
+    timer = setTimeout(
+      () => {
+        reject(
+          new MCPRequestError('MCP_CLIENT_REQUEST_TIMEOUT', {
+            message: `Server ${quote(serverName)}, ${method}: no answer within ${limitMs} ms (perServerTimeoutMs)`,
+            serverName,
+            method,
+            mayHaveExecuted: true,
+          }),
+        );
+        controller.abort();
+      },
+      Math.min(limitMs, MAX_TIMER_MS),
+    );
   });
   try {
-    return await Promise.race([work, limit]);
+    return await Promise.race([ask(connection, controller.signal), limit]);
   } finally {
     clearTimeout(timer);
   }
@@ -105,10 +141,7 @@ export interface ListErrors {
 /** Sorts outcomes into what users read; `noteOf` adds what went wrong at a server that answered. */
 export function toListErrors<T>(
   outcomes: readonly ServerOutcome<T>[],
-  noteOf: (outcome: ServerOutcome<T>) => {
-    readonly tools: readonly ToolProblem[];
-    readonly stopped: string | undefined;
-  },
+  noteOf: (outcome: ServerOutcome<T>) => Partial<Omit<ServerErrorDetails, 'error'>>,
 ): ListErrors {
   const errors: [string, string][] = [];
   const errorDetails: [string, ServerErrorDetails][] = [];
@@ -116,13 +149,14 @@ export function toListErrors<T>(
   for (const outcome of outcomes) {
     const { error, durationMs } = outcome;
     const { serverName } = outcome.connection;
-    const { tools, stopped } = noteOf(outcome);
+    const { tools = [], stopped, leftOut = 0 } = noteOf(outcome);
     durations.push([serverName, durationMs]);
     if (error !== undefined) errors.push([serverName, error.message]);
-    if (error === undefined && stopped === undefined && tools.length === 0) continue;
+    if (error === undefined && stopped === undefined && tools.length + leftOut === 0) continue;
     const details: ServerErrorDetails = {
       ...(error === undefined ? {} : { error }),
       ...(stopped === undefined ? {} : { stopped }),
+      ...(leftOut === 0 ? {} : { leftOut }),
       tools,
     };
     errorDetails.push([serverName, details]);

@@ -76,7 +76,10 @@ export interface BaseServerDefinition {
   readonly enableProgressTracking?: boolean | undefined;
   /** Whether a call of a tool annotated read-only or idempotent is repeated once after a lost connection. @defaultValue true */
   readonly retryAnnotatedTools?: boolean | undefined;
-  /** Capabilities declared to the server, besides form elicitation, which is always declared. */
+  /**
+   * Capabilities declared to the server. Forms are always declared, pages with a handler; `sampling` and `roots` say more about
+   * what is declared only with a handler (or the option `roots`).
+   */
   readonly capabilities?: ClientCapabilities | undefined;
   /** Roots answered to `roots/list`; giving them declares the capability. Only `file://` URIs. */
   readonly roots?: readonly Root[] | undefined;
@@ -94,6 +97,13 @@ export interface BaseServerDefinition {
   /** What a result with `isError` becomes: a thrown error or the result itself. @defaultValue 'throw' */
   readonly onToolError?: 'throw' | 'return' | undefined;
   readonly tools?: ToolFilter | undefined;
+  /**
+   * What a call does when the definition of its tool is not what the server first told this client: `'allow'` sends it,
+   * `'block'` refuses it. @defaultValue 'allow'
+   */
+  readonly onToolChanged?: 'allow' | 'block' | undefined;
+  /** Digests (`mcpMetadata.digest`) by tool name; a tool with another one is not called. @defaultValue none */
+  readonly pinnedTools?: Readonly<Record<string, string>> | undefined;
   /** Most pages read of one listing. @defaultValue 1000 */
   readonly maxPages?: number | undefined;
   /** Largest message accepted from the server, in bytes. @defaultValue 67108864 (64 MiB) */
@@ -176,6 +186,8 @@ export interface ResolvedServerBase {
   readonly instructionsMaxLength: number;
   readonly requireToolApproval: RequireToolApproval;
   readonly onToolError: 'throw' | 'return';
+  readonly onToolChanged: 'allow' | 'block';
+  readonly pinnedTools: Readonly<Record<string, string>>;
   /** Whether a tool of this name exists for the client. */
   readonly allowsTool: (toolName: string) => boolean;
   readonly maxPages: number;

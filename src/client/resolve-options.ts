@@ -29,6 +29,8 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
 
+const isDigest = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+
 const filledText = is(
   'a non-empty string without NUL characters',
   value => isText(value) && value.trim() !== '',
@@ -111,6 +113,11 @@ const commonChecks: Readonly<Record<string, Check>> = {
     value => typeof value === 'boolean' || typeof value === 'function',
   ),
   onToolError: oneOf('throw', 'return'),
+  onToolChanged: oneOf('allow', 'block'),
+  pinnedTools: is(
+    'an object whose values are digests: 64 lower-case hexadecimal digits',
+    value => isRecord(value) && Object.values(value).every(isDigest),
+  ),
   tools: filter,
   maxPages: count,
   maxMessageBytes: count,
@@ -205,6 +212,8 @@ function resolveCommon(
     instructionsMaxLength: definition.instructionsMaxLength ?? 512,
     requireToolApproval: definition.requireToolApproval ?? false,
     onToolError: definition.onToolError ?? 'throw',
+    onToolChanged: definition.onToolChanged ?? 'allow',
+    pinnedTools: definition.pinnedTools ?? {},
     allowsTool: toToolPredicate(definition.tools),
     maxPages: definition.maxPages ?? 1000,
     maxMessageBytes: definition.maxMessageBytes ?? 64 * 1024 * 1024,

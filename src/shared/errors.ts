@@ -193,9 +193,18 @@ export class MCPAuthorizationRequiredError extends MCPError<MCPAuthorizationRequ
  * - `issuer`: the answer came from another authorization server (RFC 9207).
  * - `callback`: no loopback port was free, or the address could not be handed to the user.
  * - `token`: the token endpoint refused or could not be reached.
+ * - `storage`: the storage of the provider failed.
  */
 export type AuthorizationFailureReason =
-  'cancelled' | 'timeout' | 'denied' | 'metadata' | 'registration' | 'issuer' | 'callback' | 'token';
+  | 'cancelled'
+  | 'timeout'
+  | 'denied'
+  | 'metadata'
+  | 'registration'
+  | 'issuer'
+  | 'callback'
+  | 'token'
+  | 'storage';
 
 /** An authorization that was tried and did not succeed. Decide by `reason`. Holds no code, token or secret. */
 export class MCPAuthorizationFailedError extends MCPError<MCPAuthorizationFailedErrorCode> {

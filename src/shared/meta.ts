@@ -1,5 +1,5 @@
 /**
- * Every `_meta` key this module reads or writes, with typed readers and writers.
+ * Every `_meta` key this module reads or writes, with typed readers and writers, and the names of MCP Apps.
  *
  * Owns the spelling of the keys. Does not decide when they are sent; trace context lies in trace-context.ts.
  *
@@ -16,6 +16,10 @@ export const TRACEPARENT_META_KEY = 'traceparent';
 export const TRACESTATE_META_KEY = 'tracestate';
 /** Which version of a prompt is meant; the protocol itself knows none. */
 const PROMPT_VERSION_META_KEY = 'version';
+/** Name of the MCP Apps extension in the capabilities of both sides. */
+export const APP_EXTENSION = 'io.modelcontextprotocol/ui';
+/** Media type of an MCP App's page. */
+export const APP_MIME_TYPE = 'text/html;profile=mcp-app';
 /** What an MCP App shows and needs, on tools and resources. */
 const UI_META_KEY = 'ui';
 /** The older, flat spelling of `ui.resourceUri`, which hosts still read. */

@@ -301,7 +301,7 @@ describe('the end of a child', () => {
 });
 
 describe('standard error', () => {
-  const flood = `process.stderr.write('x'.repeat(4_000_000) + 'the end\\n', () => process.stdout.write('ready'));${quiet}`;
+  const flood = `process.stderr.write('x'.repeat(10_000_000) + 'the end\\n', () => process.stdout.write('ready'));${quiet}`;
 
   verifies(['P4', 'B79', 'S245'], 'never blocks the child, whether somebody reads it or not', async () => {
     for (const stderr of ['ignore', 'pipe'] as const) {

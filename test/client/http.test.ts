@@ -107,7 +107,7 @@ describe('an answer', () => {
     });
   });
 
-  test('with an unusable session id is refused', async () => {
+  verifies('C10', 'with an unusable session id is refused', async () => {
     await using server = await startHttp((request, response) =>
       sendJson(response, 200, rpcResult(request.message ?? {}), { 'mcp-session-id': 'x'.repeat(600) }),
     );
@@ -610,7 +610,7 @@ describe('authorization', () => {
     });
     await using one = await connect(server, { authProvider: staticAuthProvider() });
     await one.handshake();
-    await until('the stream is given up', () => one.debug.length === 1);
+    await until('the stream is given up', () => one.debug.some(line => line.includes('no event stream')));
     expect(server.count('GET') - server.requests.filter(({ url }) => url.includes('well-known')).length).toBe(
       2,
     );

@@ -14,6 +14,7 @@ import {
   toUnexpectedType,
 } from '../../src/client/connection/response-guard.ts';
 import type { TransportFailure } from '../../src/client/connection/transport-failure.ts';
+import { verifies } from '../requirements/requirements.ts';
 import { startHttp } from '../support/http-server.ts';
 
 const sent = { hadSession: false, secrets: [] };
@@ -154,11 +155,13 @@ describe('a network error', () => {
 describe('a session id', () => {
   const withId = (id: string): Response => new Response(null, { headers: { 'mcp-session-id': id } });
 
-  test.each(['a\tb', 'a b', 'é', 'x'.repeat(513), ''])('%j is refused', async id => {
-    await expect(assertSessionId(withId(id))).rejects.toMatchObject({ kind: 'malformed' });
-  });
+  for (const id of ['a\tb', 'a b', 'é', 'x'.repeat(513), 'x'.repeat(65_536), '']) {
+    verifies('C10', `${JSON.stringify(id.slice(0, 8))} of length ${id.length} is refused`, async () => {
+      await expect(assertSessionId(withId(id))).rejects.toMatchObject({ kind: 'malformed' });
+    });
+  }
 
-  test('of 512 visible characters is taken, and none at all', async () => {
+  verifies('C10', 'of 512 visible characters is taken, and none at all', async () => {
     await assertSessionId(withId('~'.repeat(512)));
     await assertSessionId(new Response(null));
   });
@@ -181,7 +184,7 @@ test('another content type is malformed, and the request may have run', async ()
 test('the answer for no event stream is 405', () => expect(noEventStream().status).toBe(405));
 
 describe('a JSON answer', () => {
-  test('above the limit by its declared length is refused before it is read', async () => {
+  verifies(['C9', 'D15'], 'above the limit by its declared length is refused before it is read', async () => {
     await using server = await startHttp((_, response) => response.end('x'.repeat(2000)));
     await expect(guardJson(await fetch(server.origin), 1000)).rejects.toMatchObject({
       kind: 'too-large',
@@ -189,18 +192,22 @@ describe('a JSON answer', () => {
     });
   });
 
-  test('above the limit without a declared length fails while it is read', async () => {
+  verifies(['C9', 'D15'], 'above the limit without a declared length fails while it is read', async () => {
     const guarded = await guardJson(new Response(streamOf('{"a":"', 'x'.repeat(2000), '"}')), 1000);
     await expect(guarded.json()).rejects.toMatchObject({ kind: 'too-large', facts: { limit: 1000 } });
   });
 
-  test('above the limit once unpacked fails although its declared length is small', async () => {
-    await using server = await startHttp((_, response) => {
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(100_000)));
-    });
-    const guarded = await guardJson(await fetch(server.origin), 1000);
-    await expect(guarded.text()).rejects.toMatchObject({ kind: 'too-large' });
-  });
+  verifies(
+    ['C9', 'D15'],
+    'above the limit once unpacked fails although its declared length is small',
+    async () => {
+      await using server = await startHttp((_, response) => {
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(100_000)));
+      });
+      const guarded = await guardJson(await fetch(server.origin), 1000);
+      await expect(guarded.text()).rejects.toMatchObject({ kind: 'too-large' });
+    },
+  );
 
   test('within the limit arrives as it is', async () => {
     expect(await (await guardJson(new Response(streamOf('{"a"', ':1}')), 7)).json()).toEqual({ a: 1 });
@@ -231,7 +238,7 @@ describe('an event stream', () => {
     expect((await read(new Response(streamOf('data: {}\n')))).text).toBe('data: {}\n\n\n');
   });
 
-  test('ends at an event above the limit, keeping what came before', async () => {
+  verifies(['C9', 'D15'], 'ends at an event above the limit, keeping what came before', async () => {
     const { text, ends } = await read(
       new Response(streamOf('data: 1\n\n', `data: ${'x'.repeat(2000)}`, 'more')),
     );

@@ -338,7 +338,7 @@ describe('calls', () => {
       expect(seen).toMatchObject([
         {
           level: 'warning',
-          message: '[MCP SERVER LOG]',
+          message: '[s] [MCP SERVER LOG]',
           serverName: 's',
           timestamp: expect.any(Date),
           details: { logger: 'disk', data: { free: 1 } },

@@ -9,9 +9,8 @@ describe.each(WIRES)('over %s', kind => {
     async () => {
       await using joined = await wire(kind);
       const tools = await joined.client.listTools();
-      expect(Object.keys(tools)).toEqual(
-        ['add', 'echo', 'steps', 'fail', 'picture', 'ask', 'hang'].map(name => `fixture_${name}`),
-      );
+      const names = 'add echo steps fail picture ask hang page think folders touch'.split(' ');
+      expect(Object.keys(tools)).toEqual(names.map(name => `fixture_${name}`));
       expect(await tools['fixture_add']?.execute({ a: 2, b: 3 })).toEqual({ sum: 5 });
       expect(await tools['fixture_echo']?.execute({ text: 'héllo ✓' })).toEqual({
         content: [{ type: 'text', text: 'héllo ✓' }],

@@ -233,6 +233,18 @@ describe('the host’s own call', () => {
     });
   });
 
+  test('says of a tool that failed what no host takes for a reason to repeat it', async () => {
+    const breaks = createTool({
+      id: 'breaks',
+      description: 'B',
+      execute: async () => {
+        throw new Error('the press is stuck');
+      },
+    });
+    const press = new MCPServer({ name: 'press', version: '1.0.0', tools: { breaks } });
+    await expect(press.executeTool('breaks', {})).rejects.toMatchObject({ details: { status: 424 } });
+  });
+
   test('finds nobody to ask', async () => {
     const ask = createTool({
       id: 'ask',

@@ -91,6 +91,11 @@ function parse(body: string): RpcMessage | undefined {
   }
 }
 
+/** The message that a custom `fetch` is asked to send; empty where there is none. */
+export function messageOf(init: RequestInit | undefined): RpcMessage {
+  return typeof init?.body === 'string' ? (JSON.parse(init.body) as RpcMessage) : {};
+}
+
 /** Answers JSON. */
 export function sendJson(
   response: ServerResponse,

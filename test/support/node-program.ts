@@ -18,13 +18,15 @@ const write = message => process.stdout.write(JSON.stringify(message) + '\\n');
 const answer = (id, result) => write({ jsonrpc: '2.0', id, result });
 const text = value => ({ content: [{ type: 'text', text: value }] });
 const tool = (name, annotations) => ({ name, inputSchema: { type: 'object' }, ...(annotations && { annotations }) });
+let capabilities = { tools: {} };
 let tools = [tool('echo')];
+let list = message => answer(message.id, { tools });
 let call = message => answer(message.id, text('ok'));
 const serve = message => {
   if (message.method === 'initialize') {
     const { protocolVersion } = message.params;
-    answer(message.id, { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1.0.0' } });
-  } else if (message.method === 'tools/list') answer(message.id, { tools });
+    answer(message.id, { protocolVersion, capabilities, serverInfo: { name: 'raw', version: '1.0.0' } });
+  } else if (message.method === 'tools/list') list(message);
   else if (message.method === 'tools/call') call(message);
   else if (message.method === 'ping') answer(message.id, {});
 };
@@ -33,8 +35,8 @@ input.on('line', line => serve(JSON.parse(line)));
 `;
 
 /**
- * A server whose tool `echo` answers "ok". `source` may set `tools`, replace `call(message)`, and use `write`,
- * `answer`, `text`, `tool`, `fs` and the readline `input`.
+ * A server whose tool `echo` answers "ok". `source` may set `capabilities` and `tools`, replace `list(message)` and
+ * `call(message)`, and use `write`, `answer`, `text`, `tool`, `fs` and the readline `input`.
  */
 export function serverProgram(source = ''): Program {
   return nodeProgram(PRELUDE + source);

@@ -3,6 +3,7 @@ import { noopLogger } from '@mastra/core/logger';
 import type { IMastraLogger } from '@mastra/core/logger';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { OpenTransport, TransportDeps } from '../../src/client/connection/transports/open-transport.ts';
+import { Authorization } from '../../src/client/oauth/authorization.ts';
 import type { HttpServerDefinition, ResolvedHttpServer } from '../../src/client/options.ts';
 import { resolveClientOptions } from '../../src/client/resolve-options.ts';
 
@@ -38,7 +39,10 @@ export async function openTransport(
   const logger: IMastraLogger = Object.assign(Object.create(noopLogger) as IMastraLogger, {
     debug: (text: string) => debug.push(text),
   });
-  const open = opener(resolved, { serverName: 'one', logger: () => logger });
+  const { authProvider } = resolved;
+  const authorization =
+    authProvider === undefined ? undefined : new Authorization(resolved, authProvider, () => logger);
+  const open = opener(resolved, { serverName: 'one', logger: () => logger, authorization });
   const { transport } = open;
   const received: JSONRPCMessage[] = [];
   const errors: Error[] = [];

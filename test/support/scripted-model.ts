@@ -9,6 +9,8 @@ export interface Turn {
   /** Tool call id. @defaultValue `call-<n>` */
   readonly id?: string;
   readonly text?: string;
+  /** More tool calls of the same answer. */
+  readonly beside?: readonly Pick<Turn, 'call' | 'args' | 'id'>[];
   /** The request fails with this message instead. */
   readonly error?: string;
 }
@@ -42,13 +44,13 @@ export function scriptedModel(turns: readonly Turn[]): ScriptedModel {
   };
   const contentOf = ({ turn, n }: { turn: Turn; n: number }) =>
     turn.call === undefined
-      ? ({ type: 'text', text: turn.text ?? '' } as const)
-      : ({
-          type: 'tool-call',
-          toolCallId: turn.id ?? `call-${n}`,
-          toolName: turn.call,
-          input: JSON.stringify(turn.args ?? {}),
-        } as const);
+      ? [{ type: 'text', text: turn.text ?? '' } as const]
+      : [turn, ...(turn.beside ?? [])].map(({ call = '', args = {}, id }, at) => ({
+          type: 'tool-call' as const,
+          toolCallId: id ?? `call-${n}${at === 0 ? '' : `-${at}`}`,
+          toolName: call,
+          input: JSON.stringify(args),
+        }));
   const model = new MastraLanguageModelV2Mock({
     provider: 'mock',
     modelId: 'scripted',
@@ -56,7 +58,7 @@ export function scriptedModel(turns: readonly Turn[]): ScriptedModel {
       const answer = next(options);
       const finishReason = answer.turn.call === undefined ? 'stop' : 'tool-calls';
       return {
-        content: [contentOf(answer)],
+        content: contentOf(answer),
         finishReason,
         usage,
         warnings: [],
@@ -65,16 +67,16 @@ export function scriptedModel(turns: readonly Turn[]): ScriptedModel {
     },
     doStream: async options => {
       const answer = next(options);
-      const content = contentOf(answer);
       const finishReason = answer.turn.call === undefined ? 'stop' : 'tool-calls';
-      const parts =
+      const parts = contentOf(answer).flatMap((content): readonly object[] =>
         content.type === 'text'
-          ? ([
+          ? [
               { type: 'text-start', id: 't' },
               { type: 'text-delta', id: 't', delta: content.text },
               { type: 'text-end', id: 't' },
-            ] as const)
-          : [content];
+            ]
+          : [content],
+      );
       const stream = new ReadableStream({
         start(controller) {
           controller.enqueue({ type: 'stream-start', warnings: [] });

@@ -5,6 +5,7 @@
  */
 import type { IMastraLogger } from '@mastra/core/logger';
 import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+import type { Connection } from '../connection/connection.ts';
 import type { PeerEvent } from '../connection/peer.ts';
 import type { LogMessage, ResolvedServerDefinition } from '../options.ts';
 
@@ -22,22 +23,22 @@ const LOGGER_METHODS: Readonly<Record<LoggingLevel, 'debug' | 'info' | 'warn' | 
 };
 
 /**
- * Hands one `notifications/message` to the handler of the server definition and to the logger; nothing when
- * `enableServerLogs` is off. A level that is none is taken as `info`.
+ * Hands one `notifications/message` to the logger and to the handler of the server definition; nothing when
+ * `enableServerLogs` is off. A level that is none is taken as `info`. Rejects as the handler does.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
  */
-export function takeServerLog(
+export async function takeServerLog(
   definition: ResolvedServerDefinition,
   event: LogEvent,
   logger: IMastraLogger,
-): void {
+): Promise<void> {
   if (!definition.enableServerLogs) return;
   const { serverName } = definition;
   const level = Object.hasOwn(LOGGER_METHODS, event.level) ? event.level : 'info';
-  const text = '[MCP SERVER LOG]';
+  const text = `[${serverName}] [MCP SERVER LOG]`;
   const details = { ...(event.logger === undefined ? {} : { logger: event.logger }), data: event.data };
-  logger[LOGGER_METHODS[level]](`[${serverName}] ${text}`, details);
+  logger[LOGGER_METHODS[level]](text, details);
   const message: LogMessage = {
     level,
     message: text,
@@ -46,5 +47,16 @@ export function takeServerLog(
     details,
     requestContext: null,
   };
-  definition.logHandler?.(message);
+  // A handler typed as returning nothing may still be an async function.
+  await (definition.logHandler?.(message) as unknown);
+}
+
+/**
+ * Asks a server for log messages of this level and above, now and after every reconnect.
+ *
+ * @throws AnyMCPError
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging#setting-log-level
+ */
+export async function setLogLevel(connection: Connection, level: LoggingLevel): Promise<void> {
+  await connection.wish({ method: 'logging/setLevel', params: { level } });
 }

@@ -6,11 +6,19 @@
  */
 import type { IMastraLogger } from '@mastra/core/logger';
 import type { RequestContext } from '@mastra/core/request-context';
-import type { ElicitRequest, ElicitResult, Implementation } from '@modelcontextprotocol/sdk/types.js';
-import { MCPConnectionError, type AnyMCPError, type MCPConnectionAttempt } from '../../shared/errors.ts';
+import type { Implementation } from '@modelcontextprotocol/sdk/types.js';
+import {
+  MCPConfigurationError,
+  MCPConnectionError,
+  type AnyMCPError,
+  type MCPConnectionAttempt,
+} from '../../shared/errors.ts';
 import { PROGRESS_TOKEN_META_KEY } from '../../shared/meta.ts';
 import { ProgressTracker, type RequestWatch } from '../capabilities/progress.ts';
+import { Authorization, type AuthenticateOptions } from '../oauth/authorization.ts';
 import type { ResolvedServerDefinition } from '../options.ts';
+import { Answers } from './answers.ts';
+import { AskedPages } from './asked-pages.ts';
 import { CrashLoopGuard } from './crash-loop-guard.ts';
 import { RevisionRefused, SessionPeer, type Peer, type PeerEvent } from './peer.ts';
 import { runInRequestScope } from './request-scope.ts';
@@ -18,6 +26,7 @@ import { ConnectDeadline, quote, toConnectError, toRequestError } from './to-err
 import { TransportFailure } from './transport-failure.ts';
 import { mayFallBackToSse, transportAttempts } from './transports/choose.ts';
 import type { OpenTransport } from './transports/open-transport.ts';
+import { Wishes, type Wish } from './wishes.ts';
 
 export type ConnectionState = 'idle' | 'connecting' | 'ready' | 'needs-auth' | 'failed' | 'closed';
 
@@ -32,14 +41,17 @@ export interface ConnectionStatus {
   readonly lastError?: AnyMCPError;
 }
 
-/** Answers a request for input of the server (`elicitation/create`). */
-export type ElicitationHandler = (params: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>;
+/** What the caller of a method may say about one request. */
+export interface CallerOptions {
+  /** Reaches a custom `fetch` as its third argument. */
+  readonly requestContext?: RequestContext | undefined;
+  /** Ends the request, here and at the server. */
+  readonly signal?: AbortSignal | undefined;
+}
 
-export interface RequestOptions {
+export interface RequestOptions extends CallerOptions {
   /** The operation may run twice at the server without harm. */
   readonly mayRepeat: boolean;
-  readonly requestContext?: RequestContext | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** Ask for progress, with this token if it is free. */
   readonly progress?: { readonly preferredToken?: string | undefined } | undefined;
   /** Idle limit in milliseconds instead of the server's own. */
@@ -57,12 +69,17 @@ export interface ConnectionDeps {
 export class Connection {
   readonly definition: ResolvedServerDefinition;
   readonly progress: ProgressTracker;
-  /** The one handler for elicitation; without it the answer is `decline`. */
-  elicitationHandler: ElicitationHandler | undefined;
+  /** How requests of the server are answered. */
+  readonly answers: Answers;
+  /** What every new connection asks the server to tell. */
+  readonly wishes: Wishes = new Wishes();
+  /** What its requests carry; only with an `authProvider`. */
+  readonly authorization: Authorization | undefined;
 
   readonly #deps: ConnectionDeps;
-  readonly #listeners = new Set<(event: PeerEvent) => void>();
+  readonly #listeners = new Set<(event: PeerEvent) => void | Promise<void>>();
   readonly #crashes = new CrashLoopGuard();
+  readonly #pages = new AskedPages();
   #state: ConnectionState = 'idle';
   #since = new Date();
   #lastError: AnyMCPError | undefined;
@@ -72,13 +89,17 @@ export class Connection {
   /** Peers out of use on which requests are still in flight. */
   readonly #retired = new Set<SessionPeer>();
   #instructions: string | undefined;
-  #warnedDecline = false;
   #sessionToJoin: boolean;
 
   constructor(definition: ResolvedServerDefinition, deps: ConnectionDeps) {
     this.definition = definition;
     this.#deps = deps;
     this.progress = new ProgressTracker(error => this.#reportHandlerError(error));
+    this.answers = new Answers(definition, this.#pages, text => deps.logger().warn(text));
+    this.authorization =
+      definition.kind === 'http' && definition.authProvider !== undefined
+        ? new Authorization(definition, definition.authProvider, deps.logger)
+        : undefined;
     this.#sessionToJoin = definition.kind === 'http' && definition.sessionId !== undefined;
   }
 
@@ -114,9 +135,14 @@ export class Connection {
   }
 
   /** Listens to what the server tells; survives reconnects. Returns a function that stops it. */
-  on(listener: (event: PeerEvent) => void): () => void {
+  on(listener: (event: PeerEvent) => void | Promise<void>): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** As `on`, for one kind of event. */
+  onKind(kind: PeerEvent['kind'], listener: () => void | Promise<void>): () => void {
+    return this.on(event => (event.kind === kind ? listener() : undefined));
   }
 
   /**
@@ -125,7 +151,8 @@ export class Connection {
    * @throws MCPConnectionError, MCPAuthorizationRequiredError or MCPUrlPolicyError
    */
   connect(): Promise<Peer> {
-    if (this.#peer !== undefined) return Promise.resolve(this.#peer);
+    const peer = this.#usablePeer();
+    if (peer !== undefined) return Promise.resolve(peer);
     if (this.#connecting === undefined) {
       const controller = new AbortController();
       // Outside any call: the handshake belongs to no request context (S026).
@@ -155,6 +182,32 @@ export class Connection {
   }
 
   /**
+   * Makes a wish known, now and on every later connection; one that fails is taken back.
+   *
+   * @throws AnyMCPError
+   */
+  async wish(wish: Wish): Promise<Record<string, unknown>> {
+    await this.connect();
+    // Remembered before it is sent, so that a connection made meanwhile knows it too.
+    const takeBack = this.wishes.add(wish);
+    try {
+      return await this.request(wish.method, wish.params, { mayRepeat: true });
+    } catch (error) {
+      takeBack();
+      throw error;
+    }
+  }
+
+  /** Tells the server something, where it is connected; does not connect. */
+  async notify(method: Parameters<Peer['notify']>[0]): Promise<void> {
+    try {
+      await this.#peer?.notify(method);
+    } catch (error) {
+      throw this.#toError(error, method);
+    }
+  }
+
+  /**
    * Runs an operation on the connected server; once more on a new connection when the first surely did not run, or when
    * `mayRepeat` allows it. Everything else fails once and the next use connects anew.
    *
@@ -173,11 +226,14 @@ export class Connection {
         // Only a fetch reads the scope, and entering one costs every promise of the call.
         if (peer.transport === 'stdio') return await operation(peer, watch);
         const scope = { requestContext: options.requestContext };
-        return await runInRequestScope(scope, () => operation(peer, watch));
+        const result = await runInRequestScope(scope, () => operation(peer, watch));
+        if (this.#state === 'needs-auth') this.#setAuthorized(peer);
+        return result;
       } catch (error) {
+        this.#pages.noteRequired(error);
         const gone = this.#judge(peer, error);
         const again = attempt === 1 && gone !== 'alive' && (gone === 'not-run' || options.mayRepeat);
-        if (!again) throw this.#toError(error, method);
+        if (!again) throw this.#noteRefusal(peer, this.#toError(error, method));
         this.#deps
           .logger()
           .debug(`MCP server ${quote(this.serverName)}: ${method} is sent again on a new connection`);
@@ -189,14 +245,37 @@ export class Connection {
 
   /** Drops the connection and connects anew; resets the crash-loop guard. */
   async reconnect(): Promise<void> {
-    await this.close();
+    await this.#end();
     this.#crashes.reset();
     this.#setState('idle');
     await this.connect();
   }
 
-  /** Ends connection and connect under way. Idempotent; a later use connects anew. */
+  /**
+   * Logs the user in and connects, or only connects where that does.
+   *
+   * @throws MCPConfigurationError, MCPAuthorizationFailedError; as `connect`
+   */
+  async authenticate(options: AuthenticateOptions): Promise<void> {
+    if (this.authorization === undefined) {
+      const option = `servers.${this.serverName}.authProvider`;
+      throw new MCPConfigurationError('client', option, 'is required for authenticate()');
+    }
+    await this.authorization.authenticate(options, this);
+  }
+
+  /** Connects anew without cutting off what is in flight. */
+  async renew(): Promise<void> {
+    if (this.#peer !== undefined) this.#drop(this.#peer, 'leave');
+    await this.connect();
+  }
+
+  /** Ends connection, connect and login under way. Idempotent; a later use connects anew. */
   async close(): Promise<void> {
+    await Promise.all([this.authorization?.cancel(), this.#end()]);
+  }
+
+  async #end(): Promise<void> {
     const connecting = this.#connecting;
     this.#connecting = undefined;
     connecting?.controller.abort(
@@ -210,18 +289,17 @@ export class Connection {
 
   async #connect(controller: AbortController): Promise<SessionPeer> {
     const { signal } = controller;
-    const { connectTimeout, serverName } = this.definition;
+    const { connectTimeout } = this.definition;
     const blocked = this.#crashes.blockedUntil();
     try {
       if (blocked !== undefined) throw this.#crashLoopError(blocked);
       this.#setState('connecting');
       await this.#deps.before;
+      const deadline = performance.now() + connectTimeout;
       const timer = setTimeout(() => controller.abort(new ConnectDeadline(connectTimeout)), connectTimeout);
       const peer = await this.#tryTransports(signal).finally(() => clearTimeout(timer));
-      if (signal.aborted) {
-        await peer.close();
-        throw toConnectError(serverName, [{ transport: peer.transport, cause: signal.reason }], undefined);
-      }
+      await this.#renewWishes(peer, deadline, signal);
+      if (signal.aborted || peer.gone) throw await this.#giveUp(peer, signal);
       this.#peer = peer;
       this.#instructions = peer.instructions;
       this.#lastError = undefined;
@@ -239,22 +317,44 @@ export class Connection {
     }
   }
 
+  /** Ends a peer that is not wanted any more, or ended by itself, before it was of use. */
+  async #giveUp(peer: SessionPeer, signal: AbortSignal): Promise<AnyMCPError> {
+    const open = this.#open;
+    if (peer.gone && open !== undefined) this.#noteCrash(open);
+    await peer.close();
+    const cause: unknown = signal.aborted
+      ? signal.reason
+      : (open?.closeFailure() ?? 'the connection was closed');
+    return toConnectError(this.serverName, [{ transport: peer.transport, cause }], undefined);
+  }
+
   async #tryTransports(signal: AbortSignal): Promise<SessionPeer> {
+    for (;;) {
+      const peer = await this.#tryTransportsOnce(signal);
+      // A handler that came during the handshake is declared by another one.
+      if (signal.aborted || !this.#isOutgrown(peer)) return peer;
+      this.#drop(peer, 'leave');
+    }
+  }
+
+  async #tryTransportsOnce(signal: AbortSignal): Promise<SessionPeer> {
     const attempts: MCPConnectionAttempt[] = [];
     const { definition } = this;
     const known = definition.kind === 'http' && !this.#sessionToJoin;
     const candidates = transportAttempts(known ? { ...definition, sessionId: undefined } : definition, {
       serverName: this.serverName,
       logger: this.#deps.logger,
+      authorization: this.authorization,
     });
     for (const candidate of candidates) {
       const open = candidate.open();
       this.#open = open;
       try {
         return await SessionPeer.connect(open, {
-          capabilities: this.#capabilities(),
+          capabilities: this.answers.capabilities,
           jsonSchemaValidator: this.definition.jsonSchemaValidator,
-          answers: { elicit: params => this.#elicit(params), roots: this.definition.roots },
+          answers: this.answers,
+          onHandlerError: error => this.#reportHandlerError(error),
           onEvent: event => this.#receive(event, open),
           onProtocolError: error => this.#debug(error),
           signal,
@@ -270,9 +370,40 @@ export class Connection {
     throw toConnectError(this.serverName, attempts, deadline);
   }
 
+  /** Tells a new peer what the one before was told. What it refuses is reported and stays wished for. */
+  async #renewWishes(peer: SessionPeer, deadline: number, signal: AbortSignal): Promise<void> {
+    const renew = async ({ method, params }: Wish): Promise<void> => {
+      using watch = this.#watch({
+        mayRepeat: true,
+        timeout: Math.max(1, deadline - performance.now()),
+        signal,
+      });
+      try {
+        await peer.request(method, params, watch);
+      } catch (error) {
+        if (!signal.aborted) this.#deps.logger().warn(this.#toError(error, method).message);
+      }
+    };
+    await Promise.all(Array.from(this.wishes, renew));
+  }
+
+  /** The connected peer; not one that was told less than can be answered by now: capabilities are declared once. */
+  #usablePeer(): SessionPeer | undefined {
+    const peer = this.#peer;
+    if (peer === undefined || !this.#isOutgrown(peer)) return peer;
+    this.#drop(peer, 'leave');
+    return undefined;
+  }
+
+  #isOutgrown(peer: SessionPeer): boolean {
+    // Who joined a session declared nothing.
+    return peer.revision !== undefined && this.answers.exceed(peer.declared);
+  }
+
   /** Connects for one request, without outliving the caller's patience. */
   async #connectFor(method: string, signal: AbortSignal | undefined): Promise<SessionPeer> {
-    if (this.#peer !== undefined) return this.#peer;
+    const peer = this.#usablePeer();
+    if (peer !== undefined) return peer;
     const connecting = this.connect() as Promise<SessionPeer>;
     if (signal === undefined) return connecting;
     using watch = this.progress.watch(
@@ -319,11 +450,26 @@ export class Connection {
     return facts.mayHaveExecuted ? 'unknown' : 'not-run';
   }
 
+  /** A connected server that wants the user to authorize stays connected. */
+  #noteRefusal(peer: SessionPeer, failure: AnyMCPError): AnyMCPError {
+    if (failure.code === 'MCP_CLIENT_AUTHORIZATION_REQUIRED' && this.#peer === peer) {
+      this.#lastError = failure;
+      this.#setState('needs-auth');
+    }
+    return failure;
+  }
+
+  #setAuthorized(peer: SessionPeer): void {
+    if (this.#peer !== peer) return;
+    this.#lastError = undefined;
+    this.#setState('ready');
+  }
+
   /** Takes a peer out of use; requests still in flight on it may end by themselves. */
-  #drop(peer: SessionPeer): void {
+  #drop(peer: SessionPeer, how?: 'leave'): void {
     if (!this.#retired.has(peer)) {
       this.#retired.add(peer);
-      void peer.retire().finally(() => this.#retired.delete(peer));
+      void peer.retire(how).finally(() => this.#retired.delete(peer));
     }
     if (this.#peer !== peer) return;
     this.#peer = undefined;
@@ -333,12 +479,17 @@ export class Connection {
   #receive(event: PeerEvent, open: OpenTransport): void {
     if (event.kind === 'closed') this.#onClosed(open, event.failure);
     if (event.kind === 'progress') this.progress.route(event);
+    if (event.kind === 'elicitation_complete' && !this.#pages.finish(event.elicitationId)) return;
     for (const listener of this.#listeners) {
-      try {
-        listener(event);
-      } catch (error) {
-        this.#reportHandlerError(error);
-      }
+      void this.#tell(listener, event);
+    }
+  }
+
+  async #tell(listener: (event: PeerEvent) => void | Promise<void>, event: PeerEvent): Promise<void> {
+    try {
+      await listener(event);
+    } catch (error) {
+      this.#reportHandlerError(error);
     }
   }
 
@@ -362,29 +513,6 @@ export class Connection {
       mayHaveExecuted: false,
       cause: this.#lastError,
     });
-  }
-
-  #capabilities(): Parameters<typeof SessionPeer.connect>[1]['capabilities'] {
-    const { capabilities, roots } = this.definition;
-    return {
-      ...capabilities,
-      elicitation: { form: {}, ...capabilities.elicitation },
-      ...(roots === undefined ? {} : { roots: { listChanged: true, ...capabilities.roots } }),
-    };
-  }
-
-  async #elicit(params: ElicitRequest['params']): Promise<ElicitResult> {
-    const handler = this.elicitationHandler;
-    if (handler !== undefined) return await handler(params);
-    if (!this.#warnedDecline) {
-      this.#warnedDecline = true;
-      this.#deps
-        .logger()
-        .warn(
-          `MCP server ${quote(this.serverName)} asked for input; declined, no elicitation handler is set`,
-        );
-    }
-    return { action: 'decline' };
   }
 
   #toError(error: unknown, method: string, mayHaveExecuted = true): AnyMCPError {

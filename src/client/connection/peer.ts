@@ -7,12 +7,17 @@
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import {
+  CreateMessageRequestSchema,
   ElicitRequestSchema,
+  ErrorCode,
   ListRootsRequestSchema,
   McpError,
   ResultSchema,
   SUPPORTED_PROTOCOL_VERSIONS,
   type ClientCapabilities,
+  type CreateMessageRequestParams,
+  type CreateMessageResult,
+  type CreateMessageResultWithTools,
   type ElicitRequest,
   type ElicitResult,
   type Implementation,
@@ -33,6 +38,7 @@ import { TrackedTransport } from './transports/tracked.ts';
 export type PeerEvent =
   | { readonly kind: 'tools_list_changed' | 'resources_list_changed' | 'prompts_list_changed' }
   | { readonly kind: 'resource_updated'; readonly uri: string }
+  | { readonly kind: 'elicitation_complete'; readonly elicitationId: string }
   | {
       readonly kind: 'log';
       readonly level: LoggingLevel;
@@ -50,8 +56,12 @@ export type PeerEvent =
 
 /** How requests of the server are answered. Read at each request, so a handler may come after the connection. */
 export interface PeerAnswers {
-  elicit(params: ElicitRequest['params']): Promise<ElicitResult>;
-  readonly roots: readonly Root[] | undefined;
+  elicit(params: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult>;
+  sample(
+    params: CreateMessageRequestParams,
+    signal: AbortSignal,
+  ): Promise<CreateMessageResult | CreateMessageResultWithTools>;
+  roots(signal: AbortSignal): Promise<readonly Root[]>;
 }
 
 /** One connected server. */
@@ -69,8 +79,10 @@ export interface Peer {
     params: Record<string, unknown>,
     watch: RequestWatch,
   ): Promise<Record<string, unknown>>;
-  /** Closes once nothing is in flight; resolves then. The server is not told. */
-  retire(): Promise<void>;
+  /** Sends a notification, where what it is about was declared. @throws TransportFailure */
+  notify(method: 'notifications/roots/list_changed'): Promise<void>;
+  /** Closes once nothing is in flight; resolves then. The server is told only where it is still there (`leave`). */
+  retire(how?: 'leave'): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -82,6 +94,19 @@ export class AnsweredError extends Error {
   constructor(code: number, message: string, data: unknown) {
     super(message);
     this.name = 'AnsweredError';
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** A request of the server that is answered by an error; `message` and `data` reach the server. */
+export class RequestRefused extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.name = 'RequestRefused';
     this.code = code;
     this.data = data;
   }
@@ -110,12 +135,16 @@ export interface PeerOptions {
   readonly answers: PeerAnswers;
   readonly onEvent: (event: PeerEvent) => void;
   readonly onProtocolError: (error: Error) => void;
+  /** Told about a handler that fails; the server learns a code at most. */
+  readonly onHandlerError: (error: unknown) => void;
   /** Ends the handshake; the transport is closed then. */
   readonly signal: AbortSignal;
 }
 
 /** A peer of the revisions up to 2025-11-25: one SDK `Client` over one transport. */
 export class SessionPeer implements Peer {
+  /** What the server was told that we answer. */
+  readonly declared: ClientCapabilities;
   readonly #open: OpenTransport;
   readonly #client: Client;
   readonly #transport: TrackedTransport;
@@ -125,6 +154,7 @@ export class SessionPeer implements Peer {
   #gone = false;
 
   private constructor(open: OpenTransport, options: PeerOptions) {
+    this.declared = options.capabilities;
     this.#open = open;
     this.#transport = new TrackedTransport(open);
     this.#client = new Client(
@@ -177,6 +207,11 @@ export class SessionPeer implements Peer {
     return this.#open.kind;
   }
 
+  /** The connection has ended. */
+  get gone(): boolean {
+    return this.#gone;
+  }
+
   get revision(): string | undefined {
     return this.#transport.offeredRevision;
   }
@@ -202,9 +237,7 @@ export class SessionPeer implements Peer {
     params: Record<string, unknown>,
     watch: RequestWatch,
   ): Promise<Record<string, unknown>> {
-    if (this.#gone) {
-      throw new TransportFailure('lost', 'the connection was closed', { mayHaveExecuted: false });
-    }
+    this.#assertOpen();
     this.#active += 1;
     try {
       // The plain result schema: unknown content kinds and fields must arrive as they were sent.
@@ -220,14 +253,25 @@ export class SessionPeer implements Peer {
     }
   }
 
-  async retire(): Promise<void> {
+  async notify(method: 'notifications/roots/list_changed'): Promise<void> {
+    if (this.declared.roots?.listChanged !== true) return;
+    this.#assertOpen();
+    await this.#client.notification({ method });
+  }
+
+  async retire(how?: 'leave'): Promise<void> {
     if (this.#active > 0) await new Promise<void>(resolve => (this.#onIdle = resolve));
-    await this.#abandon();
+    await (how === 'leave' ? this.close() : this.#abandon());
   }
 
   async close(): Promise<void> {
     if (!this.#gone) await this.#open.endSession?.(SESSION_END_LIMIT_MS);
     await this.#abandon();
+  }
+
+  #assertOpen(): void {
+    if (!this.#gone) return;
+    throw new TransportFailure('lost', 'the connection was closed', { mayHaveExecuted: false });
   }
 
   /** Closes without telling the server. */
@@ -240,10 +284,28 @@ export class SessionPeer implements Peer {
     return this.#closed;
   }
 
-  #answerRequests({ answers, capabilities }: PeerOptions): void {
-    this.#client.setRequestHandler(ElicitRequestSchema, request => answers.elicit(request.params));
+  #answerRequests({ answers, capabilities, onHandlerError }: PeerOptions): void {
+    const answer = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
+      try {
+        return await work;
+      } catch (error) {
+        if (error instanceof RequestRefused) throw error;
+        if (!signal.aborted) onHandlerError(error);
+        throw toRefusal(error);
+      }
+    };
+    this.#client.setRequestHandler(ElicitRequestSchema, ({ params }, { signal }) =>
+      answer(answers.elicit(params, signal), signal),
+    );
+    if (capabilities.sampling !== undefined) {
+      this.#client.setRequestHandler(CreateMessageRequestSchema, ({ params }, { signal }) =>
+        answer(answers.sample(params, signal), signal),
+      );
+    }
     if (capabilities.roots !== undefined) {
-      this.#client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [...(answers.roots ?? [])] }));
+      this.#client.setRequestHandler(ListRootsRequestSchema, async (_, { signal }) => ({
+        roots: [...(await answer(answers.roots(signal), signal))],
+      }));
     }
   }
 
@@ -267,6 +329,18 @@ export class SessionPeer implements Peer {
   }
 }
 
+/**
+ * What a server learns of a handler that failed: what the handler says by an error with a JSON-RPC code, or only that it
+ * failed. Codes of the protocol are negative; positive ones are those of something else, such as an aborted `fetch`.
+ */
+function toRefusal(error: unknown): RequestRefused {
+  const { code, message, data } = Object(error) as Partial<Record<'code' | 'message' | 'data', unknown>>;
+  if (Number.isSafeInteger(code) && Number(code) < 0) {
+    return new RequestRefused(Number(code), String(message), data);
+  }
+  return new RequestRefused(ErrorCode.InternalError, 'The handler of the client failed');
+}
+
 /** Turns what the SDK rejects with into our facts; what is neither stays as it is. */
 function toFact(error: unknown): unknown {
   if (!(error instanceof McpError)) return error;
@@ -287,10 +361,14 @@ function toPeerEvent({ method, params }: Notification): PeerEvent | undefined {
       return typeof params?.['uri'] === 'string'
         ? { kind: 'resource_updated', uri: params['uri'] }
         : undefined;
+    case 'notifications/elicitation/complete':
+      return typeof params?.['elicitationId'] === 'string'
+        ? { kind: 'elicitation_complete', elicitationId: params['elicitationId'] }
+        : undefined;
     case 'notifications/message':
       return {
         kind: 'log',
-        level: params?.['level'] as LoggingLevel,
+        level: (typeof params?.['level'] === 'string' ? params['level'] : 'info') as LoggingLevel,
         data: params?.['data'],
         ...(typeof params?.['logger'] === 'string' ? { logger: params['logger'] } : {}),
       };

@@ -5,6 +5,7 @@
  * know which request is waiting: the transports do.
  */
 import { isMCPError } from '../../shared/errors.ts';
+import { redact } from '../oauth/redaction.ts';
 import { EventStreamScan } from './event-stream-scan.ts';
 import { TransportFailure, type TransportFailureFacts } from './transport-failure.ts';
 
@@ -246,12 +247,6 @@ function excerpt(response: Response, text: string): string {
 
 function quote(text: string): string {
   return JSON.stringify(text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT)}…` : text);
-}
-
-function redact(text: string, secrets: readonly string[]): string {
-  let shown = text.replace(/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 [redacted]');
-  for (const secret of secrets) if (secret.length >= 8) shown = shown.replaceAll(secret, '[redacted]');
-  return shown;
 }
 
 /** Codes of errors that happen while a connection is made, and at no other time. */

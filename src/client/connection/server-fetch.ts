@@ -4,6 +4,7 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { MastraFetchLike, ResolvedHttpServer } from '../options.ts';
+import { toBlockedPort } from './blocked-port.ts';
 import { currentRequestScope } from './request-scope.ts';
 import { guardFetch } from './url-policy.ts';
 
@@ -12,9 +13,13 @@ export function serverFetch(
   definition: ResolvedHttpServer,
   custom: MastraFetchLike | undefined = definition.fetch,
 ): FetchLike {
-  const send: FetchLike = (url, init) =>
-    custom === undefined
-      ? fetch(url, init)
-      : custom(url, init, currentRequestScope()?.requestContext ?? null);
+  const send: FetchLike = async (url, init) => {
+    try {
+      if (custom === undefined) return await fetch(url, init);
+      return await custom(url, init, currentRequestScope()?.requestContext ?? null);
+    } catch (error) {
+      throw toBlockedPort(url, error) ?? error;
+    }
+  };
   return guardFetch(send, definition);
 }

@@ -109,6 +109,8 @@ function toTransportError(
         method,
         httpStatus: facts.status,
       });
+    case 'unwritable':
+      return new MCPRequestError('MCP_CLIENT_REQUEST_FAILED', { ...init, category: 'USER', method });
     case 'redirect':
       return new MCPUrlPolicyError('MCP_CLIENT_REDIRECT_REFUSED', { ...init, host: facts.target ?? '' });
     case 'status': {
@@ -143,8 +145,12 @@ function toAuthorizationError(
   cause: unknown,
 ): MCPAuthorizationRequiredError {
   const scope = /\bscope="([^"]*)"/.exec(challenge ?? '')?.[1];
+  // A renewal that was tried and failed says more than the status.
+  const tried =
+    cause instanceof TransportFailure && isMCPError(cause.facts.cause) ? cause.facts.cause : undefined;
+  const why = tried === undefined ? '' : `; ${tried.message}`;
   return new MCPAuthorizationRequiredError({
-    message: `Server ${quote(serverName)} needs authorization (HTTP ${httpStatus})`,
+    message: `Server ${quote(serverName)} needs authorization (HTTP ${httpStatus}${why})`,
     serverName,
     httpStatus,
     scopes: scope?.split(' ').filter(Boolean),

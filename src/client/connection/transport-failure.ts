@@ -7,6 +7,7 @@
 import type { JSONRPCErrorResponse, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
 /**
+ * - `unwritable`: the message is no JSON (a BigInt, a cycle); nothing was handed over.
  * - `unreachable`: no connection was made (refused, unknown host, program not found); nothing was handed over.
  * - `status`: an HTTP answer that is neither 2xx nor a followed redirect.
  * - `redirect`: a redirect that may not be followed.
@@ -16,7 +17,15 @@ import type { JSONRPCErrorResponse, RequestId } from '@modelcontextprotocol/sdk/
  * - `closed`: we closed the transport ourselves.
  */
 export type TransportFailureKind =
-  'unreachable' | 'status' | 'redirect' | 'lost' | 'too-large' | 'backpressure' | 'malformed' | 'closed';
+  | 'unwritable'
+  | 'unreachable'
+  | 'status'
+  | 'redirect'
+  | 'lost'
+  | 'too-large'
+  | 'backpressure'
+  | 'malformed'
+  | 'closed';
 
 export interface TransportFailureFacts {
   /** Whether the server may have run the request; `false` only when that is certain. */

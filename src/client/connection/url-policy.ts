@@ -18,6 +18,8 @@ export interface UrlPolicy {
   /** `URL.host` of every host that may be contacted; `undefined` allows any, an empty list none. */
   readonly allowedHosts: readonly string[] | undefined;
   readonly requestInit: RequestInit;
+  /** Follow redirects only within the origin, whatever the host list says. */
+  readonly withinOrigin?: boolean;
 }
 
 const MAX_HOPS = 5;
@@ -133,8 +135,11 @@ function refusal(from: URL, target: URL, policy: UrlPolicy): string | undefined 
   if (target.protocol !== 'https:' && target.protocol !== 'http:') return 'it is neither http nor https';
   if (from.protocol === 'https:' && target.protocol === 'http:') return 'it leads from https to http';
   if (target.username !== '' || target.password !== '') return 'its address holds credentials';
-  const leaves = policy.allowedHosts === undefined && target.origin !== from.origin;
-  return leaves ? 'it leaves the origin of the server, and allowedHosts is not set' : undefined;
+  if (target.origin === from.origin) return undefined;
+  if (policy.withinOrigin) return 'it leaves the origin';
+  return policy.allowedHosts === undefined
+    ? 'it leaves the origin of the server, and allowedHosts is not set'
+    : undefined;
 }
 
 function dropPersonalHeaders(headers: Headers, policy: UrlPolicy): void {

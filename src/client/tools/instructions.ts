@@ -4,7 +4,9 @@
  * Owns the metadata. Core groups by server, cuts and places the text. The text is that of the server, unchanged.
  */
 import type { McpMetadata } from '@mastra/core/tools';
+import type { Tool as WireTool } from '@modelcontextprotocol/sdk/types.js';
 import type { ResolvedServerDefinition } from '../options.ts';
+import { digestOf } from './tool-digest.ts';
 
 /** What a server said of itself. */
 export interface ServerIdentity {
@@ -12,18 +14,22 @@ export interface ServerIdentity {
   readonly instructions?: string | undefined;
 }
 
-/** Metadata of a remote tool; `toolName` is its name at the server. */
-export type RemoteToolMetadata = McpMetadata & { readonly toolName: string };
+/** Metadata of a remote tool; `toolName` is its name at the server, `digest` the fingerprint of its definition. */
+export type RemoteToolMetadata = McpMetadata & { readonly toolName: string; readonly digest: string };
 
 export function toMcpMetadata(
   definition: ResolvedServerDefinition,
-  toolName: string,
+  tool: WireTool,
   server: ServerIdentity | undefined,
 ): RemoteToolMetadata {
   const { serverName, forwardInstructions, instructionsMaxLength } = definition;
   return {
     serverName,
-    toolName,
+    toolName: tool.name,
+    // Made when it is read: most hosts never do.
+    get digest() {
+      return digestOf(tool);
+    },
     ...(server?.version === undefined ? {} : { serverVersion: server.version }),
     ...(server?.instructions === undefined ? {} : { serverInstructions: server.instructions }),
     forwardInstructions,

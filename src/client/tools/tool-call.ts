@@ -21,7 +21,7 @@ export interface RemoteCallContext {
 }
 
 /**
- * Calls a tool at its server.
+ * Calls a tool at its server and resolves to what an agent gets.
  *
  * @throws MCPToolCallError `MCP_CLIENT_TOOL_EXECUTION_FAILED` for a result with `isError` unless `onToolError` is
  * `return`; `MCP_CLIENT_TOOL_EXCLUDED`; every error of a request.
@@ -33,6 +33,25 @@ export async function callRemoteTool(
   input: unknown,
   context: RemoteCallContext,
 ): Promise<unknown> {
+  const result = await callForResult(connection, tool, input, context);
+  if (result.isError !== true) {
+    return fromCallToolResult(result, { hasOutputSchema: tool.outputSchema !== undefined });
+  }
+  if (connection.definition.onToolError === 'return') return result;
+  throw toToolError(connection, tool, result);
+}
+
+/**
+ * Calls a tool at its server and resolves to its whole result, which may say `isError`.
+ *
+ * @throws MCPToolCallError `MCP_CLIENT_TOOL_EXCLUDED`; every error of a request.
+ */
+export async function callForResult(
+  connection: Connection,
+  tool: WireTool,
+  input: unknown,
+  context: RemoteCallContext,
+): Promise<CallToolResult> {
   const { definition, serverName } = connection;
   if (!definition.allowsTool(tool.name)) {
     throw new MCPToolCallError('MCP_CLIENT_TOOL_EXCLUDED', {
@@ -44,7 +63,7 @@ export async function callRemoteTool(
     });
   }
   const traceMeta = toTraceMeta(context.tracingContext?.currentSpan);
-  const result = await connection.request(
+  const call = connection.request(
     'tools/call',
     {
       name: tool.name,
@@ -58,7 +77,36 @@ export async function callRemoteTool(
       ...(definition.enableProgressTracking ? { progress: { preferredToken: context.runId } } : {}),
     },
   );
-  return takeResult(connection, tool, toCallToolResult(connection, result));
+  const result = await call.catch((error: unknown) => {
+    throw toArgumentsError(connection, tool, input) ?? error;
+  });
+  return toCallToolResult(connection, result);
+}
+
+/**
+ * The error for arguments that are no JSON (a BigInt, a cycle), or `undefined` where they are. Asked after a failure, so
+ * that arguments which can be sent are written once.
+ */
+export function toArgumentsError(
+  { serverName }: Connection,
+  { name }: WireTool,
+  input: unknown,
+): MCPToolCallError | undefined {
+  try {
+    JSON.stringify(input);
+    return undefined;
+  } catch (cause) {
+    return new MCPToolCallError('MCP_CLIENT_TOOL_EXECUTION_FAILED', {
+      message:
+        `Tool ${quote(name)} of server ${quote(serverName)} was not called: its arguments cannot be written as JSON; ` +
+        'they may hold a BigInt or a cycle',
+      category: 'USER',
+      toolName: name,
+      serverName,
+      mayHaveExecuted: false,
+      cause,
+    });
+  }
 }
 
 function isRepeatable({ annotations }: WireTool): boolean {
@@ -78,18 +126,16 @@ function toCallToolResult(connection: Connection, result: Record<string, unknown
   });
 }
 
-function takeResult(connection: Connection, tool: WireTool, result: CallToolResult): unknown {
-  const { serverName, definition } = connection;
-  if (result.isError === true) {
-    if (definition.onToolError === 'return') return result;
-    const text = joinText(result.content) || 'the tool failed without saying why';
-    throw new MCPToolCallError('MCP_CLIENT_TOOL_EXECUTION_FAILED', {
-      message: text,
-      toolName: tool.name,
-      serverName,
-      content: result.content,
-      cause: result,
-    });
-  }
-  return fromCallToolResult(result, { hasOutputSchema: tool.outputSchema !== undefined });
+function toToolError(
+  { serverName }: Connection,
+  { name }: WireTool,
+  result: CallToolResult,
+): MCPToolCallError {
+  return new MCPToolCallError('MCP_CLIENT_TOOL_EXECUTION_FAILED', {
+    message: joinText(result.content) || 'the tool failed without saying why',
+    toolName: name,
+    serverName,
+    content: result.content,
+    cause: result,
+  });
 }

@@ -3,9 +3,12 @@
  *
  * Owns the names (D05) and one `RemoteTools` per server. Does not connect by itself and reports no failure of a server.
  */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Connection } from '../connection/connection.ts';
 import { quote } from '../connection/to-error.ts';
 import { askEvery, type ListWithErrorsOptions, type ServerOutcome, type ToolProblem } from '../discovery.ts';
+import type { RemoteCallContext } from './tool-call.ts';
+import type { ToolDefinitionChange } from './tool-digest.ts';
 import { ToolNames, type AssignedName } from './tool-names.ts';
 import { RemoteTools, type ListedTools, type MCPToolDefinition, type RemoteTool } from './tools.ts';
 
@@ -34,8 +37,8 @@ export class ToolCatalogue {
 
   /** Lists every server in parallel; the order of outcomes is that of the configuration. Never rejects. */
   list(options: ListWithErrorsOptions): Promise<readonly ServerOutcome<ListedTools>[]> {
-    const list = (connection: Connection): Promise<ListedTools> =>
-      this.#shelf(connection.serverName).tools.list();
+    const list = (connection: Connection, signal?: AbortSignal): Promise<ListedTools> =>
+      this.#shelf(connection.serverName).tools.list(signal);
     return askEvery(this.#connections, 'tools/list', list, options);
   }
 
@@ -84,6 +87,41 @@ export class ToolCatalogue {
     const assigned = this.#assign(serverName, definition.name);
     for (const problem of collisionOf(definition.name, assigned)) tools.reportOnce(problem);
     return tools.toTool(definition, assigned.name);
+  }
+
+  /** Adds a handler for definitions of one server that change; the returned function removes it. */
+  onDefinitionChanged(
+    { serverName }: Connection,
+    handler: (change: ToolDefinitionChange) => void | Promise<void>,
+  ): () => void {
+    return this.#shelf(serverName).tools.onDefinitionChanged(handler);
+  }
+
+  /**
+   * The tools of one server with their prefixed names. `known` is the last listing, where it still stands.
+   *
+   * @throws AnyMCPError
+   */
+  async listOne(
+    serverName: string,
+    which: 'new' | 'known',
+  ): Promise<readonly { readonly name: string; readonly definition: MCPToolDefinition }[]> {
+    const { tools } = this.#shelf(serverName);
+    const { definitions } = await (which === 'new' ? tools.list() : tools.listOnce());
+    return definitions.map(definition => ({
+      name: this.#assign(serverName, definition.name).name,
+      definition,
+    }));
+  }
+
+  /** Calls a tool for its whole result, which may say `isError`. @throws AnyMCPError */
+  callForResult(
+    serverName: string,
+    definition: MCPToolDefinition,
+    input: unknown,
+    context: RemoteCallContext,
+  ): Promise<CallToolResult> {
+    return this.#shelf(serverName).tools.callForResult(definition, input, context);
   }
 
   /** What could not be listed as it was sent, collisions of prefixed names included. */

@@ -78,7 +78,7 @@ export function createHostCall(method: string, serverName: string, given: HostCa
  * validation error, as in core; a tool that suspends resolves to where it stands.
  *
  * @throws MCPToolCallError `MCP_SERVER_TOOL_EXECUTE_PREPARATION_FAILED` (status 404) when there is no such tool,
- * `MCP_SERVER_TOOL_EXECUTE_FAILED` when the tool throws or the user may not use it (status 403).
+ * `MCP_SERVER_TOOL_EXECUTE_FAILED` when the tool throws (its own status, else 424) or the user may not use it (status 403).
  */
 export async function executeTool(
   name: string,
@@ -113,7 +113,7 @@ export async function executeTool(
         message: `Tool ${tool} failed: ${outcome.error.message}`,
         toolName: name,
         serverName: deps.serverName,
-        status: statusOf(outcome.error.cause),
+        status: statusOf(outcome.error.cause) ?? FAILED_TOOL_STATUS,
         cause: outcome.error.cause,
       });
     case 'not-approved':
@@ -159,6 +159,9 @@ export function toToolInfos(table: ToolTable, names: readonly string[] = table.n
     ];
   });
 }
+
+/** Status of a tool that failed: from 500 on Studio repeats the request, and the tool would run again. */
+const FAILED_TOOL_STATUS = 424;
 
 /** A tool's error may say how a REST layer should answer. */
 function statusOf(cause: unknown): number | undefined {

@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs';
 import type { ReadResourceResult, Resource } from '@modelcontextprotocol/sdk/types.js';
 import { MCPConfigurationError } from '../../shared/errors.ts';
+import { APP_MIME_TYPE } from '../../shared/meta.ts';
 import { toJsonValue } from '../../shared/json-value.ts';
 import { isJsonObject } from '../../shared/schema-keywords.ts';
 
@@ -56,11 +57,6 @@ export interface ServedApp {
   readonly resource: Resource;
   readonly html: string;
 }
-
-/** Media type of a page. */
-export const APP_MIME_TYPE = 'text/html;profile=mcp-app';
-/** Name of the extension in the capabilities of both sides. */
-export const APP_EXTENSION = 'io.modelcontextprotocol/ui';
 
 const CSP_LISTS = ['connectDomains', 'resourceDomains', 'frameDomains', 'baseUriDomains'] as const;
 

@@ -5,8 +5,8 @@
  * capability.
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import { APP_EXTENSION, APP_MIME_TYPE } from '../../shared/meta.ts';
 import type { CallHandler } from '../calls/call-context.ts';
-import { APP_EXTENSION, APP_MIME_TYPE } from './app-resources.ts';
 import type { ServedApp } from './app-resources.ts';
 import { completionHandlers } from './completions.ts';
 import type { MCPServerCompletions } from './completions.ts';

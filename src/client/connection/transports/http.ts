@@ -2,7 +2,7 @@
  * Streamable HTTP: the SDK's transport behind our guards.
  *
  * Owns which request waits for which answer stream, so that each request ends once its answer can no longer come, and
- * the bounds on background streams. JSON-RPC over HTTP, resumption and OAuth are the SDK's.
+ * the bounds on background streams. JSON-RPC over HTTP and resumption are the SDK's, OAuth is `client/oauth`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
@@ -21,14 +21,13 @@ import {
   isFact,
   mediaType,
   noEventStream,
-  refusalFacts,
   toNetworkFailure,
   toRefusal,
   toUnexpectedType,
   type SentRequest,
 } from '../response-guard.ts';
 import { serverFetch } from '../server-fetch.ts';
-import { toFailureResponse, TransportFailure, type TransportFailureFacts } from '../transport-failure.ts';
+import { toFailureResponse, TransportFailure } from '../transport-failure.ts';
 import type { OpenTransport, TransportDeps } from './open-transport.ts';
 
 /** Opens Streamable HTTP to a server; nothing is sent before the first message. */
@@ -65,8 +64,6 @@ class Exchange {
   posted = false;
   readingJson = false;
   streaming = false;
-  /** A 401 or 403 that was left to the SDK's OAuth. */
-  refused: TransportFailureFacts | undefined;
   lastEventId: string | undefined;
   streams = 0;
   uselessStreams = 0;
@@ -107,15 +104,15 @@ class StreamableHttpTransport implements Transport {
   constructor(definition: ResolvedHttpServer, deps: TransportDeps) {
     this.#definition = definition;
     this.#deps = deps;
-    this.#wire = serverFetch(definition);
+    const wire = serverFetch(definition);
+    this.#wire = deps.authorization?.authorize(wire) ?? wire;
     this.#standaloneOver = !definition.openEventStream;
-    const { authProvider, sessionId, reconnectionOptions = RECONNECTION } = definition;
+    const { sessionId, reconnectionOptions = RECONNECTION } = definition;
     this.#maxRetries = reconnectionOptions.maxRetries;
     this.#inner = new StreamableHTTPClientTransport(definition.url, {
-      // No requestInit: the guarded fetch adds it to every request, OAuth and streams included.
+      // No requestInit and no authProvider: the guarded fetch takes care of both, streams included.
       fetch: (url, init) => this.#fetch(url, init),
       reconnectionOptions,
-      ...(authProvider === undefined ? {} : { authProvider }),
       ...(sessionId === undefined ? {} : { sessionId }),
     });
     this.#inner.onmessage = message => this.#receive(message);
@@ -177,7 +174,7 @@ class StreamableHttpTransport implements Transport {
   #fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
     const exchange = currentExchange.getStore();
     const forMessages = new Headers(init.headers).get('accept')?.includes('text/event-stream') ?? false;
-    // The rest is OAuth, which reads its own answers, and the end of the session, which nobody waits for.
+    // The rest is the end of the session, which nobody waits for.
     if (exchange === undefined || !forMessages) return this.#wire(url, init);
     return init.method === 'POST' ? this.#post(exchange, url, init) : this.#openStream(exchange, url, init);
   }
@@ -186,12 +183,7 @@ class StreamableHttpTransport implements Transport {
     exchange.posted = true;
     const response = await this.#reach(exchange, url, init);
     await assertSessionId(response);
-    if (!response.ok) {
-      if (!this.#isForOAuth(response)) throw await toRefusal(response, this.#sentRequest(init));
-      exchange.refused = refusalFacts(response, this.#sentRequest(init));
-      return response;
-    }
-    exchange.refused = undefined;
+    if (!response.ok) throw await toRefusal(response, this.#sentRequest(init));
     if (exchange.id === undefined || response.status === 202) return response;
     if (isEventStream(response)) return this.#watch(exchange, response);
     if (mediaType(response) !== 'application/json') throw await toUnexpectedType(response);
@@ -213,11 +205,6 @@ class StreamableHttpTransport implements Transport {
       // The standalone stream belongs to no call, although one may have started it.
       const response = await (continues ? open() : runInRequestScope(undefined, open));
       if (isEventStream(response)) return this.#watch(exchange, response);
-      // Once per stream: the SDK would authorize and ask again without end.
-      if (response.status === 401 && this.#isForOAuth(response) && exchange.refused === undefined) {
-        exchange.refused = refusalFacts(response, this.#sentRequest(init));
-        return response;
-      }
       throw response.ok
         ? await toUnexpectedType(response)
         : await toRefusal(response, this.#sentRequest(init));
@@ -280,7 +267,6 @@ class StreamableHttpTransport implements Transport {
     exchange.failedOpenings = 0;
     exchange.streaming = true;
     exchange.gotMessage = false;
-    exchange.refused = undefined;
     return guardEvents(response, {
       maxEventBytes: this.#definition.maxMessageBytes,
       onEnd: (lastEventId, failure) => {
@@ -338,24 +324,16 @@ class StreamableHttpTransport implements Transport {
     exchange.controller.abort();
   }
 
-  #isForOAuth({ status }: Response): boolean {
-    return this.#definition.authProvider !== undefined && (status === 401 || status === 403);
-  }
-
   #sentRequest(init: RequestInit): SentRequest {
     const headers = new Headers(init.headers);
     const own = new Headers(this.#definition.requestInit.headers);
-    return { hadSession: headers.has('mcp-session-id'), secrets: [...own.values()] };
+    const secrets = [...own.values(), ...(this.#deps.authorization?.secrets() ?? [])];
+    return { hadSession: headers.has('mcp-session-id'), secrets };
   }
 
   #toFailure(exchange: Exchange, error: unknown): Error {
     if (isFact(error)) return error;
     if (exchange.controller.signal.aborted) return closed(exchange);
-    if (exchange.refused !== undefined) {
-      const { status = 401 } = exchange.refused;
-      const facts = { ...exchange.refused, cause: error };
-      return new TransportFailure('status', `HTTP ${status}, and authorization did not succeed`, facts);
-    }
     if (!exchange.posted) {
       const facts = { mayHaveExecuted: false, cause: error };
       return new TransportFailure('unreachable', 'the request could not be made', facts);

@@ -16,7 +16,7 @@ export interface JsonLineListener {
 
 const [TAB, NEWLINE, RETURN, SPACE, BRACKET, BRACE] = [0x09, 0x0a, 0x0d, 0x20, 0x5b, 0x7b];
 /** How much of a line is told where not all of it is. */
-const START_BYTES = 200;
+const START_BYTES = 800;
 /** A buffer above this size is given back after its line. */
 const KEPT_BYTES = 1024 * 1024;
 const NOTHING = Buffer.alloc(0);

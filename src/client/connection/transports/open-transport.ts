@@ -5,7 +5,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { IMastraLogger } from '@mastra/core/logger';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { TransportFailure } from '../transport-failure.ts';
 
 /** One transport to one server, opened but not started. */
@@ -28,8 +28,17 @@ export interface OpenTransport {
   endSession?(timeoutMs: number): Promise<void>;
 }
 
+/** What requests carry so that the server knows who asks; see `client/oauth`. */
+export interface RequestAuthorization {
+  /** Wraps the fetch of a transport: adds the credentials and lifts a refusal where that needs no user. */
+  authorize(send: FetchLike): FetchLike;
+  /** What must not come back in a text. */
+  secrets(): readonly string[];
+}
+
 /** What a transport gets from the connection. */
 export interface TransportDeps {
   readonly serverName: string;
   readonly logger: () => IMastraLogger;
+  readonly authorization?: RequestAuthorization | undefined;
 }

@@ -17,7 +17,6 @@ import {
   isEventStream,
   isFact,
   noEventStream,
-  refusalFacts,
   toNetworkFailure,
   toRefusal,
   toUnexpectedType,
@@ -27,8 +26,8 @@ import { TransportFailure } from '../transport-failure.ts';
 import type { OpenTransport, TransportDeps } from './open-transport.ts';
 
 /** Opens HTTP+SSE to a server; `start()` opens its event stream. */
-export function openSse(definition: ResolvedHttpServer, _deps: TransportDeps): OpenTransport {
-  const transport = new SseTransport(definition);
+export function openSse(definition: ResolvedHttpServer, deps: TransportDeps): OpenTransport {
+  const transport = new SseTransport(definition, deps);
   return { kind: 'sse', transport, closeFailure: () => transport.closeFailure };
 }
 
@@ -48,6 +47,7 @@ class SseTransport implements Transport {
   closeFailure: TransportFailure | undefined;
 
   readonly #definition: ResolvedHttpServer;
+  readonly #deps: TransportDeps;
   readonly #inner: SSEClientTransport;
   readonly #wire: FetchLike;
   readonly #streamWire: FetchLike;
@@ -58,17 +58,18 @@ class SseTransport implements Transport {
   #opened = false;
   #closed = false;
 
-  constructor(definition: ResolvedHttpServer) {
+  constructor(definition: ResolvedHttpServer, deps: TransportDeps) {
     this.#definition = definition;
-    const { authProvider, eventSourceInit } = definition;
+    this.#deps = deps;
+    const { eventSourceInit } = definition;
     const { fetch: streamFetch, ...eventSource } = eventSourceInit ?? {};
-    this.#wire = serverFetch(definition);
-    this.#streamWire = serverFetch(definition, streamFetch as MastraFetchLike | undefined);
+    const authorized = (wire: FetchLike): FetchLike => deps.authorization?.authorize(wire) ?? wire;
+    this.#wire = authorized(serverFetch(definition));
+    this.#streamWire = authorized(serverFetch(definition, streamFetch as MastraFetchLike | undefined));
     this.#inner = new SSEClientTransport(definition.url, {
-      // No requestInit: the guarded fetch adds it to every request, OAuth and the stream included.
+      // No requestInit and no authProvider: the guarded fetch takes care of both, the stream included.
       fetch: (url, init) => this.#fetch(url, init),
       eventSourceInit: eventSource,
-      ...(authProvider === undefined ? {} : { authProvider }),
     });
     this.#inner.onmessage = message => this.onmessage?.(message);
     this.#inner.onclose = () => this.onclose?.();
@@ -117,9 +118,7 @@ class SseTransport implements Transport {
 
   #fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
     const accept = new Headers(init.headers).get('accept') ?? '';
-    if (accept.includes('text/event-stream')) return this.#openStream(url, init);
-    const isMessage = typeof init.body === 'string' && init.body.includes('"jsonrpc":"2.0"');
-    return isMessage ? this.#post(url, init) : this.#wire(url, init);
+    return accept.includes('text/event-stream') ? this.#openStream(url, init) : this.#post(url, init);
   }
 
   async #post(url: string | URL, init: RequestInit): Promise<Response> {
@@ -127,7 +126,7 @@ class SseTransport implements Transport {
     this.#sending.add(controller);
     try {
       const response = await this.#reach(this.#wire, url, { ...init, signal: controller.signal });
-      if (response.ok || this.#leaveToOAuth(response)) return response;
+      if (response.ok) return response;
       throw await toRefusal(response, this.#sentRequest());
     } finally {
       this.#sending.delete(controller);
@@ -142,7 +141,6 @@ class SseTransport implements Transport {
         this.#opened = true;
         return this.#watch(response);
       }
-      if (this.#leaveToOAuth(response)) return response;
       throw response.ok ? await toUnexpectedType(response) : await toRefusal(response, this.#sentRequest());
     } catch (error) {
       const attempt = currentAttempt.getStore();
@@ -173,19 +171,9 @@ class SseTransport implements Transport {
     });
   }
 
-  /** Once per attempt: the SDK would authorize and ask again without end. */
-  #leaveToOAuth(response: Response): boolean {
-    const attempt = currentAttempt.getStore();
-    const applies = this.#definition.authProvider !== undefined && response.status === 401;
-    if (!applies || attempt === undefined || attempt.refused !== undefined) return false;
-    const facts = refusalFacts(response, this.#sentRequest());
-    attempt.refused = new TransportFailure('status', 'HTTP 401, and authorization did not succeed', facts);
-    return true;
-  }
-
   #sentRequest(): { readonly hadSession: false; readonly secrets: readonly string[] } {
     const own = new Headers(this.#definition.requestInit.headers);
-    return { hadSession: false, secrets: [...own.values()] };
+    return { hadSession: false, secrets: [...own.values(), ...(this.#deps.authorization?.secrets() ?? [])] };
   }
 }
 

@@ -9,6 +9,7 @@
 import { constants } from 'node:buffer';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { redact, secretsIn } from '../../oauth/redaction.ts';
 import type { ResolvedStdioServer } from '../../options.ts';
 import { ChildProcess, type ChildLoss } from '../child-process.ts';
 import { toPlainText } from '../child-stderr.ts';
@@ -17,6 +18,8 @@ import { JsonLineReader } from './json-lines.ts';
 import type { OpenTransport, TransportDeps } from './open-transport.ts';
 
 const EXCERPT_LENGTH = 200;
+/** What is looked at for it. */
+const START_LENGTH = 800;
 /** At most this many skipped lines are logged per second. */
 const SKIPPED_LOGS_PER_SECOND = 5;
 
@@ -44,11 +47,14 @@ class StdioTransport implements Transport {
 
   readonly #deps: TransportDeps;
   readonly #reader: JsonLineReader;
+  /** What the server was given and may write anywhere. */
+  readonly #secrets: readonly string[];
   #state: 'new' | 'open' | 'closed' = 'new';
   #skipped = { first: undefined as string | undefined, count: 0, logged: 0, secondStart: 0 };
 
   constructor(definition: ResolvedStdioServer, deps: TransportDeps) {
     this.#deps = deps;
+    this.#secrets = secretsIn(definition.env);
     // What does not fit into a string could not be parsed.
     const limit = Math.min(definition.maxMessageBytes, constants.MAX_STRING_LENGTH);
     this.#reader = new JsonLineReader(limit, {
@@ -88,10 +94,10 @@ class StdioTransport implements Transport {
     await this.child.close();
   }
 
-  /** What the server wrote besides messages, as one clause. */
+  /** What the server wrote besides messages, as one clause without secrets. */
   get sideOutput(): string {
     const { first } = this.#skipped;
-    const { stderrTail } = this.child;
+    const stderrTail = redact(this.child.stderrTail, this.#secrets);
     return [
       ...(first === undefined ? [] : [`its standard output had ${JSON.stringify(first)}`]),
       ...(stderrTail === '' ? [] : [`its standard error ended with ${JSON.stringify(stderrTail)}`]),
@@ -122,7 +128,9 @@ class StdioTransport implements Transport {
 
   /** A line that is no message: servers print banners and logs where they should not. */
   #skip(text: string): void {
-    const line = toPlainText(text.slice(0, EXCERPT_LENGTH)).trim();
+    // Redacted before it is cut: half a secret would not be found.
+    const start = redact(toPlainText(text.slice(0, START_LENGTH)), this.#secrets);
+    const line = start.slice(0, EXCERPT_LENGTH).trim();
     const skipped = this.#skipped;
     skipped.first ??= line;
     skipped.count += 1;

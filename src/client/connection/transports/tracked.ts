@@ -2,7 +2,8 @@
  * A transport that answers every request exactly once, also when the connection ends first.
  *
  * Wraps an `OpenTransport`: remembers the ids in flight, and on close answers each with the reason. Also notes the
- * revision of the `initialize` result, which the SDK does not tell when it refuses it.
+ * revision of the `initialize` result, which the SDK does not tell when it refuses it, and takes what asks for a task out
+ * of requests.
  */
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -49,7 +50,7 @@ export class TrackedTransport implements Transport {
       await this.#inner.send(message, options);
     } catch (error) {
       if ('id' in message && message.id !== undefined) this.#inFlight.delete(message.id);
-      throw error;
+      throw toUnwritable(message) ?? error;
     }
   }
 
@@ -71,7 +72,7 @@ export class TrackedTransport implements Transport {
         if (typeof protocolVersion === 'string') this.offeredRevision = protocolVersion;
       }
     }
-    this.onmessage?.(message, extra);
+    this.onmessage?.(withoutTask(message), extra);
   }
 
   #closed(): void {
@@ -84,4 +85,22 @@ export class TrackedTransport implements Transport {
     this.#inFlight.clear();
     this.onclose?.();
   }
+}
+
+/** The failure of a message that no transport can send. Asked after a failed `send`: what can be written is written once. */
+function toUnwritable(message: JSONRPCMessage): TransportFailure | undefined {
+  try {
+    JSON.stringify(message);
+    return undefined;
+  } catch (cause) {
+    const problem = 'what was to be sent cannot be written as JSON; it may hold a BigInt or a cycle';
+    return new TransportFailure('unwritable', problem, { mayHaveExecuted: false, cause });
+  }
+}
+
+/** We declare no tasks, so a request is answered as if it asked for none; the SDK would refuse our answer. */
+function withoutTask(message: JSONRPCMessage): JSONRPCMessage {
+  if (!('method' in message && 'id' in message) || message.params?.['task'] === undefined) return message;
+  const { task: _task, ...params } = message.params;
+  return { ...message, params };
 }
