@@ -242,7 +242,7 @@ for (const name of names) {
 
       verifies(
         ['S181', 'S10'],
-        'run a tool: what it returned, 404 for an unknown one, 500 or its own status when it throws',
+        'run a tool: what it returned, 404 for an unknown one, 424 or its own status when it throws',
         async () => {
           await using served = await serve(name, { copy });
           const run = (tool: string, data?: object) =>
@@ -263,7 +263,7 @@ for (const name of names) {
           });
           expect(await run('nowhere', {})).toEqual({ status: 404, body: { error: 'Unknown tool: nowhere' } });
           const broken = await run('boom', {});
-          expect(broken).toEqual({ status: 500, body: { error: 'Tool "boom" failed: It broke' } });
+          expect(broken).toEqual({ status: 424, body: { error: 'Tool "boom" failed: It broke' } });
           expect(await run('teapot', {})).toMatchObject({ status: 418 });
         },
       );

@@ -22,7 +22,7 @@ describe.skipIf(issuer === undefined)('a login', () => {
   if (issuer === undefined) return;
 
   verifies(
-    ['S085', 'S086', 'S089', 'S092', 'S093', 'B56'],
+    ['S085', 'S086', 'S089', 'S092', 'S093', 'B56', 'X01'],
     'through the browser ends with tools that can be called',
     async () => {
       await using server = await startProtectedServer(issuer);
@@ -41,7 +41,9 @@ describe.skipIf(issuer === undefined)('a login', () => {
       await client.authenticate('s');
       expect(client.getServerAuthState('s')).toBe('authorized');
       const whoami = await executeOf(client, 's_whoami');
-      expect(await whoami({})).toMatchObject({ structuredContent: { subject: 'alice', scopes: ['mcp:read'] } });
+      expect(await whoami({})).toMatchObject({
+        structuredContent: { subject: 'alice', scopes: ['mcp:read'] },
+      });
 
       const [asked] = user.opened;
       expect(Object.fromEntries(asked?.searchParams ?? [])).toMatchObject({
@@ -59,37 +61,41 @@ describe.skipIf(issuer === undefined)('a login', () => {
     },
   );
 
-  verifies(['S091', 'D19', 'B50'], 'outlives the client in a file, for a client that opens no browser', async () => {
-    await using server = await startProtectedServer(issuer);
-    const folder = await mkdtemp(path.join(tmpdir(), 'oauth-'));
-    try {
-      const file = path.join(folder, 'tokens.json');
-      const user = testUser(url => browse(url));
-      const open = (): ReturnType<typeof openClient> =>
-        openClient({
-          s: {
-            url: server.url,
-            authProvider: loopbackProvider({ ...user, storage: new FileOAuthStorage({ path: file }) }),
-          },
-        });
-      await using one = open();
-      await one.authenticate('s');
-      expect((await stat(file)).mode & 0o777).toBe(0o600);
-      await using other = open();
-      await other.authenticate('s');
-      expect(user.opened).toHaveLength(1);
+  verifies(
+    ['S091', 'D19', 'B50'],
+    'outlives the client in a file, for a client that opens no browser',
+    async () => {
+      await using server = await startProtectedServer(issuer);
+      const folder = await mkdtemp(path.join(tmpdir(), 'oauth-'));
+      try {
+        const file = path.join(folder, 'tokens.json');
+        const user = testUser(url => browse(url));
+        const open = (): ReturnType<typeof openClient> =>
+          openClient({
+            s: {
+              url: server.url,
+              authProvider: loopbackProvider({ ...user, storage: new FileOAuthStorage({ path: file }) }),
+            },
+          });
+        await using one = open();
+        await one.authenticate('s');
+        expect((await stat(file)).mode & 0o777).toBe(0o600);
+        await using other = open();
+        await other.authenticate('s');
+        expect(user.opened).toHaveLength(1);
 
-      const calls = await Promise.all([one, other].map(client => executeOf(client, 's_whoami')));
-      const [before, wrong] = [refreshes(), refusals()];
-      await endAccessToken(issuer, new FileOAuthStorage({ path: file }), server.url);
-      const results = await Promise.all(Array.from({ length: 64 }, (_, index) => calls[index % 2]?.({})));
-      expect(results.filter(result => (result as { isError?: boolean }).isError !== true)).toHaveLength(64);
-      expect(refreshes() - before).toBe(1);
-      expect(refusals() - wrong).toBe(0);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  });
+        const calls = await Promise.all([one, other].map(client => executeOf(client, 's_whoami')));
+        const [before, wrong] = [refreshes(), refusals()];
+        await endAccessToken(issuer, new FileOAuthStorage({ path: file }), server.url);
+        const results = await Promise.all(calls.flatMap(call => Array.from({ length: 32 }, () => call({}))));
+        expect(results.filter(result => (result as { isError?: boolean }).isError !== true)).toHaveLength(64);
+        expect(refreshes() - before).toBe(1);
+        expect(refusals() - wrong).toBe(0);
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+  );
 
   verifies(['D19', 'B50', 'R22'], 'is renewed once for 64 calls that were refused together', async () => {
     await using server = await startProtectedServer(issuer);
@@ -159,7 +165,10 @@ describe.skipIf(issuer === undefined)('a login', () => {
     expect(user.opened).toHaveLength(1);
 
     await client.authenticate('s');
-    expect(user.opened[1]?.searchParams.get('scope')?.split(' ').toSorted()).toEqual(['mcp:read', 'mcp:write']);
+    expect(user.opened[1]?.searchParams.get('scope')?.split(' ').toSorted()).toEqual([
+      'mcp:read',
+      'mcp:write',
+    ]);
     expect(await write({})).toMatchObject({ structuredContent: { written: true } });
     expect(client.getServerStatus()['s']?.state).toBe('ready');
   });
@@ -237,7 +246,8 @@ describe.skipIf(issuer === undefined)('a login', () => {
       /"?\b(?:access_token|refresh_token|code|code_verifier|client_secret|registration_access_token)"?[=:]"?([^"&\s]+)/g;
     const spying: MastraFetchLike = async (url, init) => {
       const response = await fetch(url, init);
-      for (const [, value] of String(init?.body ?? '').matchAll(FIELDS)) note(value);
+      const body = init?.body instanceof URLSearchParams ? init.body.toString() : '';
+      for (const [, value] of body.matchAll(FIELDS)) note(value);
       const type = response.headers.get('content-type') ?? '';
       const isOAuth = new URL(url).origin === issuer.issuer && type.includes('json');
       if (isOAuth) for (const [, value] of (await response.clone().text()).matchAll(FIELDS)) note(value);
@@ -267,7 +277,12 @@ describe.skipIf(issuer === undefined)('a login', () => {
 
     expect(secrets.size).toBeGreaterThan(10);
     expect(log.lines.length).toBeGreaterThan(5);
-    const text = [...log.lines, JSON.stringify([missing, revoked]), String(missing.stack), String(revoked.stack)].join('\n');
+    const text = [
+      ...log.lines,
+      JSON.stringify([missing, revoked]),
+      String(missing.stack),
+      String(revoked.stack),
+    ].join('\n');
     expect([...secrets].filter(secret => text.includes(secret))).toEqual([]);
   });
 
@@ -291,39 +306,46 @@ describe.skipIf(issuer === undefined)('a login', () => {
   });
 
   const chromium = findChromium();
-  test.skipIf(chromium === undefined)('in a headless Chromium (skipped where the machine has none)', async () => {
-    await using server = await startProtectedServer(issuer);
-    await using browser = await startChromium(chromium ?? '');
-    let seen: Promise<unknown> = Promise.resolve();
-    const use = async (url: URL): Promise<unknown> => {
-      const step = async (condition: string, action: string): Promise<void> => {
-        await until(condition, async () => (await browser.evaluate(`Boolean(${condition})`)) === true, 30_000);
-        await browser.evaluate(action);
+  test.skipIf(chromium === undefined)(
+    'in a headless Chromium (skipped where the machine has none)',
+    async () => {
+      await using server = await startProtectedServer(issuer);
+      await using browser = await startChromium(chromium ?? '');
+      let seen: Promise<unknown> = Promise.resolve();
+      const use = async (url: URL): Promise<unknown> => {
+        const step = async (condition: string, action: string): Promise<void> => {
+          await until(
+            condition,
+            async () => (await browser.evaluate(`Boolean(${condition})`)) === true,
+            30_000,
+          );
+          await browser.evaluate(action);
+        };
+        const submit = `document.querySelector('form button, form [type=submit]').click()`;
+        await browser.open(url.href);
+        await step(
+          `document.querySelector('input[name=login]')`,
+          `document.querySelector('input[name=login]').value = 'carol'; document.querySelector('input[name=password]').value = 'x'; ${submit}`,
+        );
+        await step(`!document.querySelector('input[name=login]') && document.querySelector('form')`, submit);
+        await step(`document.querySelector('h1')?.textContent === 'Authorization complete'`, '0');
+        return await browser.evaluate('location.pathname');
       };
-      const submit = `document.querySelector('form button, form [type=submit]').click()`;
-      await browser.open(url.href);
-      await step(
-        `document.querySelector('input[name=login]')`,
-        `document.querySelector('input[name=login]').value = 'carol'; document.querySelector('input[name=password]').value = 'x'; ${submit}`,
-      );
-      await step(`!document.querySelector('input[name=login]') && document.querySelector('form')`, submit);
-      await step(`document.querySelector('h1')?.textContent === 'Authorization complete'`, '0');
-      return await browser.evaluate('location.pathname');
-    };
-    await using client = openClient({
-      s: {
-        url: server.url,
-        authProvider: loopbackProvider({
-          onRedirectToAuthorization: url => {
-            seen = use(url);
-            seen.catch(() => undefined);
-          },
-        }),
-      },
-    });
-    await client.authenticate('s');
-    expect(await seen).toBe('/oauth/callback');
-    const whoami = await executeOf(client, 's_whoami');
-    expect(await whoami({})).toMatchObject({ structuredContent: { subject: 'carol' } });
-  });
+      await using client = openClient({
+        s: {
+          url: server.url,
+          authProvider: loopbackProvider({
+            onRedirectToAuthorization: url => {
+              seen = use(url);
+              seen.catch(() => undefined);
+            },
+          }),
+        },
+      });
+      await client.authenticate('s');
+      expect(await seen).toBe('/oauth/callback');
+      const whoami = await executeOf(client, 's_whoami');
+      expect(await whoami({})).toMatchObject({ structuredContent: { subject: 'carol' } });
+    },
+  );
 });

@@ -67,7 +67,18 @@ describe.skipIf(foreign === undefined)('the client against the reference servers
     const counts = Object.fromEntries(
       Object.entries(toolsets).map(([name, tools]) => [name, Object.keys(tools).length]),
     );
-    expect(counts).toEqual({ everything: 15, filesystem: 14, memory: 9, thinking: 1, http: 14, sse: 14 });
+    // With pages declared, server-everything has a tool more: the recipe of 15 declares forms only.
+    expect(counts).toEqual({ everything: 16, filesystem: 14, memory: 9, thinking: 1, http: 14, sse: 14 });
+  });
+
+  test('lists every resource, template and prompt', async () => {
+    const count = (listed: Readonly<Record<string, readonly unknown[]>>): object =>
+      Object.fromEntries(Object.entries(listed).map(([name, entries]) => [name, entries.length]));
+    const everywhere = (entries: number): object => ({ everything: entries, http: entries, sse: entries });
+    const nothing = { filesystem: 0, memory: 0, thinking: 0 };
+    expect(count(await mcp.resources.list())).toEqual({ ...nothing, ...everywhere(7), memory: 1 });
+    expect(count(await mcp.resources.templates())).toEqual({ ...nothing, ...everywhere(2) });
+    expect(count(await mcp.prompts.list())).toEqual({ ...nothing, ...everywhere(4) });
   });
 
   test('declares elicitation everywhere and roots only where there are some', () => {
@@ -120,6 +131,34 @@ describe.skipIf(foreign === undefined)('the client against the reference servers
     });
   });
 
+  describe.each(['everything', 'http', 'sse'])('server-everything as %s', name => {
+    test('reads resources and templates', async () => {
+      const [first] = (await mcp.resources.list())[name] ?? [];
+      const uri = first?.uri ?? '';
+      expect((await mcp.resources.read(name, uri)).contents).toMatchObject([{ uri }]);
+      const text = 'demo://resource/dynamic/text/1';
+      expect((await mcp.resources.read(name, text)).contents[0]).toHaveProperty('text');
+    });
+
+    test('fills in a prompt and completes its argument', async () => {
+      const args = { city: 'Oslo', state: 'x' };
+      const { messages } = await mcp.prompts.get({ serverName: name, name: 'args-prompt', args });
+      expect(messages[0]?.content).toMatchObject({ text: expect.stringContaining('Oslo') });
+      const { values } = await mcp.completions.complete({
+        serverName: name,
+        ref: { type: 'ref/prompt', name: 'completable-prompt' },
+        argument: { name: 'department', value: 'E' },
+      });
+      expect(values).toEqual(['Engineering']);
+    });
+
+    test('subscribes, and sets the level of logs', async () => {
+      expect(await mcp.resources.subscribe(name, 'demo://resource/dynamic/text/1')).toEqual({});
+      expect(await mcp.resources.unsubscribe(name, 'demo://resource/dynamic/text/1')).toEqual({});
+      await mcp.logging.setLevel(name, 'error');
+    });
+  });
+
   test('answers an elicitation', async () => {
     expect(await call('everything', 'trigger-elicitation-request', {})).toMatchObject({
       content: [{}, { text: 'User inputs:\n- Name: x' }, {}],
@@ -136,6 +175,18 @@ describe.skipIf(foreign === undefined)('the client against the reference servers
     expect(await call('everything', 'get-roots-list', {})).toMatchObject({
       content: [{ text: expect.stringContaining(`URI: ${pathToFileURL(folder).href}`) }],
     });
+  });
+
+  test('answers for its model, once it has one', async () => {
+    expect(toolsets['http']).not.toHaveProperty('trigger-sampling-request');
+    await mcp.sampling.onRequest('http', () => ({
+      role: 'assistant',
+      model: 'm',
+      content: { type: 'text', text: 'forty-two' },
+    }));
+    const { http: tools } = await mcp.listToolsets();
+    const result = await tools?.['trigger-sampling-request']?.execute({ prompt: 'p', maxTokens: 10 });
+    expect(JSON.stringify(result)).toContain('forty-two');
   });
 
   test('reads files through server-filesystem', async () => {
