@@ -64,7 +64,7 @@ describe.each(documents)('%s', file => {
     expect(fences, 'each region comment stands directly above its fence').toHaveLength(
       text.split('<!-- region:').length - 1,
     );
-    expect(text.match(/^```ts$/gm) ?? [], 'each fence of TypeScript has one').toHaveLength(fences.length);
+    expect(text.match(/^```[jt]s$/gm) ?? [], 'each fence of code has one').toHaveLength(fences.length);
     for (const { file: source = '', name = '', code } of fences) {
       expect(code, `${source}#${name}`).toBe(regionOf(await read(source), name));
     }
@@ -127,7 +127,54 @@ verifies('S075', 'the documents call results untrusted input', async () => {
   expect(await plain('docs/client/tools.md')).toContain('Results are untrusted input');
 });
 
-test('the documents say how to ask and to answer with care', async () => {
+verifies('S123', 'the documents say how to answer questions of servers with care', async () => {
+  const text = await plain('docs/client/elicitation.md');
+  for (const advice of [
+    'Set the handler before calling tools that ask',
+    'Show which server asks, why it says it does, and what it will get',
+    'Never accept on the user’s behalf what is sensitive',
+    'Check what was typed against requestedSchema: fields in required, types, formats, choices',
+    'Let the user decline, and cancel',
+  ]) {
+    expect(text).toContain(advice.replace('’', "'"));
+  }
+});
+
+verifies('S218', 'the documents say how to ask and to answer with care', async () => {
   expect(await plain('docs/client/elicitation.md')).toContain('Never accept on the user');
-  expect(await plain('docs/server/context.md')).toContain('Never ask for passwords');
+  const asking = await plain('docs/server/asking.md');
+  expect(asking).toContain('Never ask for passwords, card or social security numbers');
+  expect(asking).toContain('Say why you ask');
+  expect(asking).toContain('A declined question is an answer, not a reason to ask again');
+});
+
+verifies('X26', 'the documents name every transport of a server and say how each is reached', async () => {
+  const serving = await plain('docs/server/serving.md');
+  for (const way of [
+    'listen({',
+    'startHTTP({',
+    'fetch(request',
+    'startSSE({',
+    'startHonoSSE({',
+    'startStdio()',
+  ])
+    expect(serving).toContain(way);
+  expect(await plain('docs/server/serverless.md')).toContain('serverless: true');
+  expect(await plain('docs/server/sse.md')).toContain('The transport of revision 2024-11-05');
+});
+
+verifies(
+  ['X28', 'X31'],
+  'the documents say where context comes from, and that a tool needs whole URLs',
+  async () => {
+    const context = await plain('docs/server/context.md');
+    expect(context).toContain('The second parameter of execute, context, tells a tool about its call');
+    expect(context).toContain("fetch('/api/data') fails on a server");
+  },
+);
+
+verifies('M6', 'the documents warn of passing tokens on', async () => {
+  const oauth = await plain('docs/server/oauth.md');
+  expect(oauth).toContain('Never pass a token on. authInfo.token was issued for this server');
+  expect(oauth).toContain('An API behind it needs a token of its own');
 });

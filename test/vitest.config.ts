@@ -4,7 +4,7 @@ const config: ViteUserConfig = defineConfig({
   test: {
     dir: 'test',
     include: ['**/*.test.ts'],
-    exclude: ['foreign/**', 'suites/**', 'conformance/**', 'package/**', '**/node_modules/**'],
+    exclude: ['foreign/**', 'suites/**', 'conformance/**', 'package/**', 'studio/**', '**/node_modules/**'],
     environment: 'node',
     env: { MASTRA_TELEMETRY_DISABLED: '1' },
     testTimeout: 20_000,

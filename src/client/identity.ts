@@ -2,7 +2,7 @@
  * Which clients are the same: the leak guard of S005 and the reuse by id of S002.
  *
  * Owns the identity of a configuration. Functions and class instances count by their source text, so a configuration
- * that is written out anew for every request is recognised as the same.
+ * that is written out anew for every request is recognised as the same. OAuth providers count by object.
  */
 import { MCPConfigurationError } from '../shared/errors.ts';
 import { claimInstance, findInstance, releaseInstance } from './connection/process-registry.ts';
@@ -55,6 +55,16 @@ export function release({ keys }: ClientIdentity, instance: object): void {
   for (const key of keys) releaseInstance(key, instance);
 }
 
+const numbers = new WeakMap<object, number>();
+let lastNumber = 0;
+
+/** Which object it is: whose credentials a provider holds cannot be seen, so no two of them are the same. */
+function numberOf(value: object): number {
+  const number = numbers.get(value) ?? (lastNumber += 1);
+  numbers.set(value, number);
+  return number;
+}
+
 /** One text for equal values, whatever the order of keys. Never leaves this process. */
 function describe(value: unknown, ancestors: Set<object>): string {
   if (typeof value === 'function') return `function ${Function.prototype.toString.call(value)}`;
@@ -63,10 +73,13 @@ function describe(value: unknown, ancestors: Set<object>): string {
   if (value instanceof URL || value instanceof RegExp || value instanceof Date) return String(value);
   if (ancestors.has(value)) return 'circular';
   ancestors.add(value);
-  const entries = value instanceof Headers ? [...value] : Object.entries(value);
+  const entries: [string, unknown][] = value instanceof Headers ? [...value] : Object.entries(value);
   const parts = entries
     .filter(([, item]) => item !== undefined)
-    .map(([key, item]) => `${JSON.stringify(key)}:${describe(item, ancestors)}`)
+    .map(([key, item]) => {
+      const isProvider = key === 'authProvider' && typeof item === 'object' && item !== null;
+      return `${JSON.stringify(key)}:${isProvider ? numberOf(item) : describe(item, ancestors)}`;
+    })
     .toSorted();
   ancestors.delete(value);
   return `${Array.isArray(value) ? 'array' : 'object'}{${parts.join()}}`;

@@ -6,26 +6,35 @@
 import type { Readable } from 'node:stream';
 import { MastraBase } from '@mastra/core/base';
 import { MCPConfigurationError, MCPRequestError } from '../shared/errors.ts';
-import { takeServerLog } from './capabilities/logging.ts';
+import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+import { setLogLevel, takeServerLog } from './capabilities/logging.ts';
 import type { ProgressHandler } from './capabilities/progress.ts';
-import {
-  Connection,
-  type ConnectionState,
-  type ConnectionStatus,
-  type ElicitationHandler,
-} from './connection/connection.ts';
+import { ClientPrompts, complete, type CompleteOptions } from './capabilities/prompts.ts';
+import { ClientResources } from './capabilities/resources.ts';
+import type { ElicitationHandler, RootsHandler, SamplingHandler } from './connection/answers.ts';
+import { Connection, type ConnectionState, type ConnectionStatus } from './connection/connection.ts';
 import { quote } from './connection/to-error.ts';
 import {
   toListErrors,
   type ListErrors,
   type ListWithErrorsOptions,
   type ServerOutcome,
+  type Servers,
 } from './discovery.ts';
 import { claim, identify, release, type ClientIdentity } from './identity.ts';
 import type { MCPClientOptions, ResolvedServerDefinition } from './options.ts';
+import type { AuthenticateOptions, ServerAuthState } from './oauth/authorization.ts';
 import { resolveClientOptions } from './resolve-options.ts';
+import { MCPClientServerProxy } from './server-proxy.ts';
 import { ToolCatalogue } from './tools/tool-catalogue.ts';
+import type { ToolDefinitionChange } from './tools/tool-digest.ts';
 import type { ListedTools, MCPToolDefinition, RemoteTool } from './tools/tools.ts';
+
+/** What a request for input is when its server is unknown. */
+const ELICITATION = {
+  code: 'MCP_CLIENT_ON_REQUEST_ELICITATION_FAILED',
+  method: 'elicitation/create',
+} as const;
 
 /** State of the connection to one server. */
 export interface MCPServerStatus extends ConnectionStatus {
@@ -56,6 +65,28 @@ export class MCPClient extends MastraBase implements AsyncDisposable {
   readonly #statusHandlers = new Set<(change: MCPServerStatusChange) => void>();
   readonly #identity: ClientIdentity;
 
+  /** Resources of the servers: listing, reading, subscribing. */
+  readonly resources: ClientResources;
+  /** Prompts of the servers: listing, filling in. */
+  readonly prompts: ClientPrompts;
+  /** Suggestions for arguments of prompts and variables of resource templates. */
+  readonly completions: {
+    readonly complete: (options: CompleteOptions) => ReturnType<typeof complete>;
+  };
+  /** Changes of tools. Listing them is `listTools` and `listToolsets`. */
+  readonly tools: {
+    /** Adds a handler for changes of the list of one server; the promise gives a function that removes it. */
+    readonly onListChanged: (serverName: string, handler: () => void | Promise<void>) => Promise<() => void>;
+    /**
+     * Adds a handler for tools of one server whose definition is not what it was in an earlier listing; told once per
+     * change. While there is one, the list is read again whenever the server says that it changed. The promise gives a
+     * function that removes it.
+     */
+    readonly onDefinitionChanged: (
+      serverName: string,
+      handler: (change: ToolDefinitionChange) => void | Promise<void>,
+    ) => Promise<() => void>;
+  };
   /** Progress of running calls. */
   readonly progress: {
     /** Adds a handler for progress of calls at one server; the promise gives a function that removes it. */
@@ -65,27 +96,83 @@ export class MCPClient extends MastraBase implements AsyncDisposable {
   readonly elicitation: {
     /**
      * Sets the handler for one server, before or after connecting; the last one wins. Without one the answer is
-     * `decline`. The promise gives a function that removes it.
+     * `decline`. Pages (`mode: 'url'`) are asked for only where the handler was there before connecting. The promise gives
+     * a function that removes it.
      */
     readonly onRequest: (serverName: string, handler: ElicitationHandler) => Promise<() => void>;
+    /** Adds a handler for pages that the user has dealt with; the promise gives a function that removes it. */
+    readonly onComplete: (
+      serverName: string,
+      handler: (params: { elicitationId: string }) => void | Promise<void>,
+    ) => Promise<() => void>;
+  };
+  /** Requests of servers to run a model. */
+  readonly sampling: {
+    /**
+     * Sets the handler for one server; the last one wins. When it comes after connecting, the server is connected anew
+     * before the next request. The promise gives a function that removes it.
+     */
+    readonly onRequest: (serverName: string, handler: SamplingHandler) => Promise<() => void>;
+  };
+  /** Folders that servers may work in. */
+  readonly roots: {
+    /** Sets what answers `roots/list` of one server instead of its option `roots`; as for sampling. */
+    readonly onRequest: (serverName: string, handler: RootsHandler) => Promise<() => void>;
+    /** Tells one server that the folders changed, if it is connected and knows that there are some. */
+    readonly notifyListChanged: (serverName: string) => Promise<void>;
+  };
+  /** Log messages of servers. */
+  readonly logging: {
+    /** Asks one server for messages of this level and above; holds over reconnects. */
+    readonly setLevel: (serverName: string, level: LoggingLevel) => Promise<void>;
   };
 
   constructor(options: MCPClientOptions) {
-    const { id, servers } = resolveClientOptions(options);
+    const { id, servers: definitions } = resolveClientOptions(options);
     super({ name: id ?? 'MCPClient' });
     this.#identity = identify(options);
     const { existing, replaced } = this.#identity;
+    const before = replaced === undefined ? undefined : (replaced as MCPClient).disconnect();
+    this.#connections = new Map(
+      definitions.map(definition => [definition.serverName, this.#open(definition, before)]),
+    );
+    const servers: Servers = {
+      all: [...this.#connections.values()],
+      get: (serverName, unknown) => this.#connection(serverName, unknown),
+      warn: text => this.logger.warn(`MCPClient: ${text}`),
+    };
+    this.#catalogue = new ToolCatalogue(servers.all, text => this.logger.warn(text));
+    this.resources = new ClientResources(servers);
+    this.prompts = new ClientPrompts(servers);
+    this.completions = { complete: request => complete(servers, request) };
+    this.tools = {
+      onListChanged: async (serverName, handler) =>
+        this.#connection(serverName).onKind('tools_list_changed', handler),
+      onDefinitionChanged: async (serverName, handler) =>
+        this.#catalogue.onDefinitionChanged(this.#connection(serverName), handler),
+    };
     this.progress = {
       onUpdate: async (serverName, handler) => this.#connection(serverName).progress.onUpdate(handler),
     };
     this.elicitation = {
-      onRequest: async (serverName, handler) => this.#onElicitation(serverName, handler),
+      onRequest: async (serverName, handler) =>
+        this.#connection(serverName, ELICITATION).answers.set('elicitation', handler),
+      onComplete: async (serverName, handler) =>
+        this.#connection(serverName).on(event =>
+          event.kind === 'elicitation_complete' ? handler({ elicitationId: event.elicitationId }) : undefined,
+        ),
     };
-    const before = replaced === undefined ? undefined : (replaced as MCPClient).disconnect();
-    this.#connections = new Map(
-      servers.map(definition => [definition.serverName, this.#open(definition, before)]),
-    );
-    this.#catalogue = new ToolCatalogue([...this.#connections.values()], text => this.logger.warn(text));
+    this.sampling = {
+      onRequest: async (serverName, handler) => this.#connection(serverName).answers.set('sampling', handler),
+    };
+    this.roots = {
+      onRequest: async (serverName, handler) => this.#connection(serverName).answers.set('roots', handler),
+      notifyListChanged: async serverName =>
+        this.#connection(serverName).notify('notifications/roots/list_changed'),
+    };
+    this.logging = {
+      setLevel: async (serverName, level) => setLogLevel(this.#connection(serverName), level),
+    };
     // The client that already has this id and configuration is the one the caller means (S002).
     if (existing !== undefined) return existing as MCPClient;
     claim(this.#identity, this);
@@ -160,6 +247,24 @@ export class MCPClient extends MastraBase implements AsyncDisposable {
     return Object.fromEntries(tools.map(tool => [tool.id, tool]));
   }
 
+  /**
+   * Every server as an `MCPServerBase`, for `new Mastra({ mcpServers })`: so it shows in Studio. Connects to nothing; the
+   * connections stay this client's.
+   */
+  toMCPServerProxies(): Record<string, MCPClientServerProxy> {
+    return this.#mapServers(connection => {
+      const { serverName } = connection;
+      return new MCPClientServerProxy({
+        connection,
+        listTools: which => this.#catalogue.listOne(serverName, which),
+        callTool: (definition, input, context) =>
+          this.#catalogue.callForResult(serverName, definition, input, context),
+        listResources: () => this.resources.listOne(serverName),
+        readResource: uri => this.resources.read(serverName, uri),
+      });
+    });
+  }
+
   /** The instructions each server gave when it was connected last; `undefined` for those without. */
   getServerInstructions(): Record<string, string | undefined> {
     return this.#mapServers(connection => connection.instructions);
@@ -213,6 +318,27 @@ export class MCPClient extends MastraBase implements AsyncDisposable {
   }
 
   /**
+   * Logs the user in at a server whose MCPOAuthClientProvider has a loopback redirect URL, and connects. Opens no browser
+   * where stored credentials do. Joins the login of this server that is under way; its options hold then.
+   *
+   * @throws MCPConfigurationError for an unknown server or an unsuitable provider; MCPAuthorizationFailedError, whose
+   * `reason` says why, when the login fails; AnyMCPError when connecting fails.
+   */
+  async authenticate(serverName: string, options: AuthenticateOptions = {}): Promise<void> {
+    await this.#connection(serverName).authenticate(options);
+  }
+
+  /** Ends a login under way, whose `authenticate` rejects then. Resolves to whether there was one. */
+  async cancelAuthentication(serverName: string): Promise<boolean> {
+    return (await this.#connections.get(serverName)?.authorization?.cancel()) ?? false;
+  }
+
+  /** What the server said last about the credentials of its provider; `undefined` when it said nothing yet. */
+  getServerAuthState(serverName: string): ServerAuthState | undefined {
+    return this.#connections.get(serverName)?.authorization?.state;
+  }
+
+  /**
    * Disconnects one server, or all and frees the identity of the client. Ends child processes and sessions.
    *
    * Idempotent; a tool executed afterwards connects its server again.
@@ -236,20 +362,24 @@ export class MCPClient extends MastraBase implements AsyncDisposable {
       onStatus: previous => this.#onStatus(connection, previous),
       before,
     });
-    connection.on(event => {
-      if (event.kind === 'log') takeServerLog(definition, event, this.logger);
-    });
+    connection.on(event =>
+      event.kind === 'log' ? takeServerLog(definition, event, this.logger) : undefined,
+    );
     return connection;
   }
 
-  #connection(serverName: string): Connection {
+  #connection(serverName: string, unknown?: Parameters<Servers['get']>[1]): Connection {
     const connection = this.#connections.get(serverName);
     if (connection !== undefined) return connection;
-    throw new MCPConfigurationError(
-      'client',
-      'serverName',
-      `names no configured server: ${quote(serverName)}`,
-    );
+    const problem = `names no configured server: ${quote(serverName)}`;
+    if (unknown === undefined) throw new MCPConfigurationError('client', 'serverName', problem);
+    throw new MCPRequestError(unknown.code, {
+      message: `serverName ${problem}`,
+      category: 'USER',
+      serverName,
+      method: unknown.method,
+      mayHaveExecuted: false,
+    });
   }
 
   #mapServers<T>(map: (connection: Connection) => T): Record<string, T> {
@@ -276,26 +406,9 @@ export class MCPClient extends MastraBase implements AsyncDisposable {
 
   #errorsOf(outcomes: readonly ServerOutcome<ListedTools>[]): ListErrors {
     return toListErrors(outcomes, outcome => ({
+      ...outcome.value,
       tools: this.#catalogue.problemsOf(outcome),
-      stopped: outcome.value?.stopped,
     }));
-  }
-
-  #onElicitation(serverName: string, handler: ElicitationHandler): () => void {
-    const connection = this.#connections.get(serverName);
-    if (connection === undefined) {
-      throw new MCPRequestError('MCP_CLIENT_ON_REQUEST_ELICITATION_FAILED', {
-        message: `No server ${quote(serverName)} is configured to answer elicitation for`,
-        category: 'USER',
-        serverName,
-        method: 'elicitation/create',
-        mayHaveExecuted: false,
-      });
-    }
-    connection.elicitationHandler = handler;
-    return () => {
-      if (connection.elicitationHandler === handler) connection.elicitationHandler = undefined;
-    };
   }
 
   #onStatus(connection: Connection, previous: ConnectionState): void {

@@ -12,7 +12,7 @@ const tools = [rawTool('echo')];
 
 verifies(
   ['S048', 'X08'],
-  'declares the capabilities of the definition, and form elicitation always',
+  'declares the capabilities of the definition, and form elicitation and MCP Apps always',
   async () => {
     await using client = openClient({
       plain: rawServer({ tools }),
@@ -24,8 +24,10 @@ verifies(
     const listed = await client.listTools();
     const declared = async (name: string) =>
       (await callsOf(listed[`${name}___calls`] ?? {})).initialize.capabilities;
-    expect(await declared('plain')).toEqual({ elicitation: { form: {} } });
+    const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
+    expect(await declared('plain')).toEqual({ extensions, elicitation: { form: {} } });
     expect(await declared('rich')).toEqual({
+      extensions,
       experimental: { 'example.com/x': {} },
       elicitation: { form: {}, url: {} },
     });

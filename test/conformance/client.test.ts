@@ -65,9 +65,12 @@ function expectPassed(result: ConformanceRun): void {
 describe.skipIf(foreign === undefined || node === undefined)('the official scenarios', () => {
   const revision = ['--spec-version', '2025-11-25'];
 
-  test.each([...REQUIRED, 'json-schema-2020-12-preservation'])('0.2.0-alpha.12: %s passes', async scenario => {
-    expectPassed(await run('0.2', scenario, revision));
-  });
+  test.each([...REQUIRED, 'json-schema-2020-12-preservation'])(
+    '0.2.0-alpha.12: %s passes',
+    async scenario => {
+      expectPassed(await run('0.2', scenario, revision));
+    },
+  );
 
   test.each([...REQUIRED, ...MORE])('0.1.16: %s passes', async scenario => {
     expectPassed(await run('0.1', scenario, []));

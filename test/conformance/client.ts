@@ -5,7 +5,12 @@
  * scenario prepared in MCP_CONFORMANCE_CONTEXT. Ends with 1 when something that should work did not.
  */
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
-import { createClientCredentialsProvider, isMCPError, MCPClient, MCPOAuthClientProvider } from '../../src/index.ts';
+import {
+  createClientCredentialsProvider,
+  isMCPError,
+  MCPClient,
+  MCPOAuthClientProvider,
+} from '../../src/index.ts';
 
 interface Context {
   readonly client_id?: string;
@@ -18,7 +23,7 @@ const url = process.argv.at(-1) ?? '';
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
 const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context;
 const { client_id: clientId = '', client_secret: clientSecret = '' } = context;
-const LOGIN_LIMIT_MS = 10_000;
+const LOGIN_LIMIT_MS = 20_000;
 /** Logins for one operation; the client itself gives up later. */
 const MAX_LOGINS = 2;
 
@@ -75,7 +80,8 @@ async function withLogin<T>(operation: () => Promise<T>): Promise<T> {
 
 async function call(name: string, input: unknown): Promise<void> {
   const tool = (await mcp.listToolsets())['s']?.[name];
-  await (tool?.execute as (input: unknown, context: object) => Promise<unknown>)(input, {});
+  if (tool === undefined) throw new Error(`The server has no tool ${name}`);
+  await (tool.execute as (input: unknown, context: object) => Promise<unknown>)(input, {});
 }
 
 try {

@@ -146,6 +146,24 @@ const violations: readonly (readonly [string, string, string, string])[] = [
     use('@mastra/core/auth/ee'),
     'house(imports)',
   ],
+  [
+    'jwt-validator.ts loads jose statically',
+    'src/server/oauth/jwt-validator.ts',
+    use('jose'),
+    'house(imports)',
+  ],
+  [
+    'protection knows who is connected',
+    'src/server/oauth/a.ts',
+    useType('../sessions/sessions.ts'),
+    'house(imports)',
+  ],
+  [
+    'a transport checks tokens itself',
+    'src/server/transports/b.ts',
+    use('../oauth/middleware.ts'),
+    'house(imports)',
+  ],
   ['a room re-exports', 'src/shared/c.ts', "export { z } from 'zod';\n", 'house(re-exports)'],
   ['a room re-exports everything', 'src/shared/d.ts', "export * from 'zod';\n", 'house(re-exports)'],
   [
@@ -201,6 +219,8 @@ const allowed: Readonly<Record<string, string>> = {
     useType('node:http', 'IncomingMessage') + use('../sessions/notifications.ts'),
   'src/server/calls/authorization.ts': "export const a: unknown = import('@mastra/core/auth/ee');\n",
   'src/server/http/listen.ts': use('node:http', 'createServer'),
+  'src/server/oauth/jwt-validator.ts':
+    useType('jose', 'JWTPayload') + "export const load = (): unknown => import('jose');\n",
   'src/server/sessions/notifications.ts': 'export const x = 1;\n',
   'src/server/sessions/session-binding.ts':
     use(`${SDK}/server/index.js`, 'Server') + useType('../capabilities/logging.ts', 'X'),

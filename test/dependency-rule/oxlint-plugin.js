@@ -91,6 +91,25 @@ const rows = [
     why: 'On the server only http/ touches node:http.',
   },
   {
+    files: ['server/**'],
+    never: ['jose'],
+    dynamicIn: ['server/oauth/jwt-validator.ts'],
+    typesIn: ['server/oauth/jwt-validator.ts'],
+    why: 'Loaded only where JWTs are checked: only server/oauth/jwt-validator.ts loads it, and only by import().',
+  },
+  {
+    files: ['server/oauth/**'],
+    never: ['server/calls/**', 'server/sessions/**', 'server/transports/**', 'server/options.ts'],
+    why: 'Protection stands in front of a server and knows nothing of what is behind it.',
+  },
+  {
+    files: ['server/**'],
+    never: ['server/oauth/**'],
+    except: ['server/oauth/**', 'server/mcp-server.ts', 'server/index.ts'],
+    typesIn: ['server/options.ts'],
+    why: 'Only the facade puts protection in front of a server.',
+  },
+  {
     never: ['@mastra/core/auth/ee'],
     dynamicIn: ['server/calls/authorization.ts'],
     why: 'Under another licence: only server/calls/authorization.ts loads it, and only by import().',

@@ -1,5 +1,6 @@
 /** A project that has the packed package installed, beside the dependencies that this repository has. */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,15 +18,24 @@ export interface Consumer extends AsyncDisposable {
   readonly packed: readonly string[];
 }
 
-/** Packs what was built and installs it in a folder of its own, with the fixtures beside it. */
-export async function createConsumer(): Promise<Consumer> {
+export interface ConsumerInit {
+  /** What the project is made of. */
+  readonly files: string;
+  /** Folders of packages; of one that is in several, the first counts. */
+  readonly packages: readonly string[];
+}
+
+/** Packs what was built and installs it in a folder of its own, with the files of the project beside it. */
+export async function createConsumer({
+  files = fixtures,
+  packages = [path.join(root, 'node_modules')],
+}: Partial<ConsumerInit> = {}): Promise<Consumer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'mcp-consumer-'));
   const modules = path.join(folder, 'node_modules');
   const installed = path.join(modules, '@mastra/mcp');
   await mkdir(installed, { recursive: true });
-  await linkDependencies(path.join(root, 'node_modules'), modules);
-  await cp(fixtures, folder, { recursive: true });
-  await cp(path.join(fixtures, 'consumer.mts'), path.join(folder, 'consumer.cts'));
+  for (const from of packages) await linkDependencies(from, modules);
+  await cp(files, folder, { recursive: true });
 
   const [packed] = JSON.parse(
     await npm(['pack', root, '--json', '--ignore-scripts', '--pack-destination', folder]),
@@ -39,14 +49,14 @@ export async function createConsumer(): Promise<Consumer> {
   };
 }
 
-/** Links every package of `from` into `to`; a scope that exists there is filled, not replaced. */
+/** Links every package of `from` that is not there yet into `to`. */
 async function linkDependencies(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) {
     if (name.startsWith('.')) continue;
     if (name.startsWith('@')) {
       await mkdir(path.join(to, name), { recursive: true });
       await linkDependencies(path.join(from, name), path.join(to, name));
-    } else if (!(name === 'mcp' && path.basename(to) === '@mastra')) {
+    } else if (!existsSync(path.join(to, name))) {
       await symlink(path.join(from, name), path.join(to, name));
     }
   }

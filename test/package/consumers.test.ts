@@ -1,5 +1,6 @@
 /** The published package in the hands of its users: as ESM and as CJS, on other versions of Node.js and TypeScript. */
 import { execFile } from 'node:child_process';
+import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -17,6 +18,8 @@ let consumer: Consumer;
 
 beforeAll(async () => {
   consumer = await createConsumer();
+  const source = path.join(consumer.folder, 'consumer.mts');
+  await cp(source, source.replace('.mts', '.cts'));
 });
 
 afterAll(async () => {
