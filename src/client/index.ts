@@ -21,8 +21,6 @@ export type {
   PromptResult,
   RemotePrompt,
 } from './capabilities/prompts.ts';
-export type { ClientPrompts } from './capabilities/prompts.ts';
-export type { ClientResources } from './capabilities/resources.ts';
 export type {
   ElicitationHandler,
   ElicitationRequest,

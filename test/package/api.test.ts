@@ -39,12 +39,10 @@ function declaredExports(file: string): readonly Export[] {
     .getExportsOfModule(entry)
     .map(symbol => {
       const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
-      // A class can be exported as a type alone.
-      const isTypeOnly = symbol.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration) === true;
       return {
         name: symbol.name,
         kind: kindOf(target),
-        isValue: !isTypeOnly && (target.flags & ts.SymbolFlags.Value) !== 0,
+        isValue: (target.flags & ts.SymbolFlags.Value) !== 0,
       };
     })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
