@@ -569,6 +569,14 @@ export const rows: Readonly<Record<string, RequirementRow>> = {
     sentence:
       'OAuth helpers: generateWWWAuthenticateHeader, generateProtectedResourceMetadata, extractBearerToken, re-exported SDK auth functions, UnauthorizedError',
   },
+  S252: {
+    sentence: 'MastraApiMCPServer.create({ url, headers, apiPrefix, timeoutMs, fetch, id, name, version })',
+    deferred: 'a server in front of the REST API of Mastra is a later phase',
+  },
+  S253: {
+    sentence: 'protocolVersion options and cacheHints for revision 2026-07-28',
+    deferred: 'version 1 of the SDK ends at revision 2025-11-25; D21 refuses newer claims at once',
+  },
   D01: { sentence: 'Connecting is bounded and tells why' },
   D02: { sentence: 'Status' },
   D03: { sentence: 'Time-outs know progress' },
