@@ -105,26 +105,32 @@ describe.each(entrances)('HTTP+SSE over %s', entrance => {
     }
   });
 
-  test.runIf(tellsMethod)('names the one method of a path where it refuses another (D12)', async () => {
-    await using server = await startSse(entrance);
-    for (const [path, allow, methods] of [
-      ['/sse', 'GET', ['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD']],
-      ['/messages', 'POST', ['GET', 'PUT', 'DELETE', 'OPTIONS']],
-    ] as const)
-      for (const method of methods) {
-        const answer = await server.send({ method, path });
-        expect([path, method, answer.status, answer.headers['allow']]).toEqual([path, method, 405, allow]);
-        await answer.text();
-      }
-  });
+  test.runIf(tellsMethod)(
+    'names the one method of a path where it refuses another (D12); a bare context does not tell it',
+    async () => {
+      await using server = await startSse(entrance);
+      for (const [path, allow, methods] of [
+        ['/sse', 'GET', ['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD']],
+        ['/messages', 'POST', ['GET', 'PUT', 'DELETE', 'OPTIONS']],
+      ] as const)
+        for (const method of methods) {
+          const answer = await server.send({ method, path });
+          expect([path, method, answer.status, answer.headers['allow']]).toEqual([path, method, 405, allow]);
+          await answer.text();
+        }
+    },
+  );
 
-  test.runIf(tellsMethod)('can have both methods on one path', async () => {
-    await using server = await startSse(entrance, { messagePath: '/sse' });
-    const client = await server.connect();
-    expect(client.endpoint).toMatch(/^\/sse\?sessionId=/);
-    expect((await client.request(ping)).result).toEqual({});
-    expect((await server.send({ method: 'PUT', path: '/sse' })).headers['allow']).toBe('GET, POST');
-  });
+  test.runIf(tellsMethod)(
+    'can have both methods on one path, where a context tells the method: a bare one does not',
+    async () => {
+      await using server = await startSse(entrance, { messagePath: '/sse' });
+      const client = await server.connect();
+      expect(client.endpoint).toMatch(/^\/sse\?sessionId=/);
+      expect((await client.request(ping)).result).toEqual({});
+      expect((await server.send({ method: 'PUT', path: '/sse' })).headers['allow']).toBe('GET, POST');
+    },
+  );
 
   verifies('D12', 'refuses a session that is not named, unknown, or over', async () => {
     await using server = await startSse(entrance);
