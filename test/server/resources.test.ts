@@ -399,7 +399,7 @@ describe('capabilities', () => {
       expect((await stateless.client.listResources()).resources).toHaveLength(2);
       for (const method of ['resources/subscribe', 'resources/unsubscribe']) {
         const asked = ask(stateless, method, { uri: GREETING });
-        // With a stream a subscription lasts as long as its own request; without one it could never tell anything.
+        // With streaming a subscription is taken and ends with its request; it is not declared.
         if (serverlessStreaming) await expect(asked).resolves.toEqual({});
         else expect((await refusalOf(asked)).code).toBe(-32601);
       }

@@ -293,9 +293,10 @@ export class Session implements ServerEventTarget {
 
   #subscribableUri(params: unknown): string {
     const { resources } = this.#binding.capabilities[this.mode];
-    // On a stream of its own request a client may be told; the subscription ends with it, and so it is not declared.
-    const mayEnd = resources !== undefined && this.mode === 'stateless-streaming';
-    if (resources?.subscribe !== true && !mayEnd)
+    // Where each request streams by itself a subscription is taken and ends with its request: it tells nothing, and is not
+    // declared.
+    const endsAtOnce = resources !== undefined && this.mode === 'stateless-streaming';
+    if (resources?.subscribe !== true && !endsAtOnce)
       throw new RpcError(ErrorCode.MethodNotFound, 'Method not found');
     try {
       return readResourceUri(params);
